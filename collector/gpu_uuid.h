@@ -16,14 +16,14 @@ inline constexpr size_t kGpuUuidBytes = 16;
 
 // The text of 16 bytes; empty where there are more or fewer, as of an unknown device.
 inline std::string FormatGpuUuid(std::string_view uuid) {
-  constexpr char kDigits[] = "0123456789abcdef";
+  constexpr char kHexDigits[] = "0123456789abcdef";
   if (uuid.size() != kGpuUuidBytes) return {};
   std::string text = "GPU-";
   for (size_t i = 0; i < uuid.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
     const auto byte = static_cast<unsigned char>(uuid[i]);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
+    text += kHexDigits[byte >> 4];
+    text += kHexDigits[byte & 15];
   }
   return text;
 }

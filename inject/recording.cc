@@ -196,8 +196,7 @@ void Recording::OnDriverCall(const cupti::CallbackData& call) {
 }
 
 void Recording::OnLaunch(const cupti::CallbackData& call) {
-  if (call.site == cupti::kCallbackExit || !active()) return;
-  pacer_.stacks().OnLaunch(call);
+  if (active()) pacer_.stacks().OnLaunch(call);
 }
 
 void Recording::OnNode(uint32_t event, const cupti::ResourceData& resource) {

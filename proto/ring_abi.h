@@ -84,6 +84,8 @@ inline constexpr uint32_t kTraceNewWork = 1u << 6;      // a window soon after n
 inline constexpr uint32_t kTraceAgainAlways = 1u << 7;
 inline constexpr uint32_t kTraceAgainNever = 1u << 8;
 inline constexpr uint32_t kTraceStacks = 1u << 9;       // of launches, in trace windows
+// What launching threads are in, sampled in trace windows; with kTraceStacks.
+inline constexpr uint32_t kTraceThreadStacks = 1u << 10;
 
 struct RingProducer {
   std::atomic<uint64_t> write_position;

@@ -12,6 +12,8 @@ since the processes share one GPU (launch_sections.py). Ways:
     cupti    PyTorch's copy of CUPTI subscribed to before CUDA begins, nothing switched on
     default  utlz run, as it is used
 
+and any other of price.py's, by --ways. The tables compare these three, and idle-stacks with default.
+
 Without --turns each process has a core of its own, each way --copies times, and they change places
 from round to round. A section counts in turns of a reference beside it. A figure is the mean over the
 rounds' middle half of the ratio of two ways, and its 95 % interval by bootstrap over rounds.

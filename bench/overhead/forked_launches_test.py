@@ -172,7 +172,9 @@ class WholeBenchTest(unittest.TestCase):
             self.assertEqual(run["way"] == "default", "report" in run)
         self.assertEqual([7], next(run for run in runs if "report" in run)["report"]["launches"])
         self.assertEqual(2, results["compared"]["fake"]["first ten seconds"]["default ÷ alone"][3])
-        self.assertIn("| first ten seconds | – | ", done.stdout)
+        self.assertIn("| | default ÷ alone | alone ÷ alone | ", done.stdout,
+                      "comparisons of ways that are not there have no column")
+        self.assertIn("| after them | – | – | – |", done.stdout)
 
     def test_a_second_call_goes_on_with_the_next_round(self):
         words = ["--ways", "default", "--copies", "1", "--seconds", "0.1", "--rounds"]

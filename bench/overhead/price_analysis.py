@@ -171,8 +171,11 @@ def before_after_table(children):
 
 
 def steady_ns(batches, usual_reference):
-    """CPU time of a launch in ns, at the host's usual speed: median over the batches."""
-    values = [1e9 * batch[2] * usual_reference / batch[4] for batch in batches]
+    """CPU time of a launch in ns, at the host's usual speed: median over the batches.
+
+    A batch whose reference took less than the clock can tell says nothing of that speed.
+    """
+    values = [1e9 * batch[2] * usual_reference / batch[4] for batch in batches if batch[4] > 0]
     return statistics.median(values) if values else None
 
 

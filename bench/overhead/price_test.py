@@ -109,6 +109,11 @@ class FiguresTest(unittest.TestCase):
         child["pieces"][0][3] = 0.6
         self.assertAlmostEqual(0.05, price_analysis.figures_of(child)["others"])
 
+    def test_a_reference_that_was_too_short_to_measure_tells_nothing(self):
+        batches = [(0, 0, 2e-6, 0, 1e-3), (0, 0, 5.0, 0, 0.0)]
+        self.assertAlmostEqual(price_analysis.steady_ns(batches, 1e-3), 2000)
+        self.assertIsNone(price_analysis.steady_ns(batches[1:], 1e-3))
+
 
 class PairsTest(unittest.TestCase):
 

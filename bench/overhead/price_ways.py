@@ -14,7 +14,7 @@ UTLZ_WAYS = {"windows": ["--counters=none"], "default": [], "no-new-work": ["--n
              "windows-tenth": ["--counters=none", "--overhead-budget=0.1%"],
              "unlimited": ["--overhead-budget=unlimited"],
              "later-always": ["--later-windows=always"], "later-never": ["--later-windows=never"],
-             "stacks": ["--stacks=auto"],
+             "stacks": ["--stacks=auto"], "idle-stacks": ["--stacks=auto", "--idle-stacks"],
              "never-traced": ["--delay=1000", "--counters=none"]}
 CUPTI_WAYS = {"cupti": "subscribed", "cupti-recorded": "recorded", "cupti-watching": "watching",
               "cupti-both": "both", "cupti-paused": "paused", "cupti-paused-off": "paused-off",

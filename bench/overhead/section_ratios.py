@@ -5,9 +5,10 @@ import random
 import statistics
 
 PARTS = {"first ten seconds": (0.0, 10.0), "after them": (10.0, math.inf)}
-# Each as (name, one way, the other). A way may be there several times in a round.
+# Each as (name, one way, the other). A way may be there several times in a round, or not at all.
 COMPARISONS = (("default ÷ cupti", "default", "cupti"), ("default ÷ alone", "default", "alone"),
-               ("cupti ÷ alone", "cupti", "alone"))
+               ("cupti ÷ alone", "cupti", "alone"),
+               ("idle-stacks ÷ default", "idle-stacks", "default"))
 NULL = "alone ÷ alone"
 BEGIN, SECTIONS, SECTION_S, REFERENCES, REFERENCE_S = range(5)
 
@@ -109,7 +110,8 @@ def cell(found):
 
 def table(load, runs, compared):
     """Markdown: a row a part of the time, a column a comparison."""
-    names = [*(name for name, _, _ in COMPARISONS), NULL]
+    present = {run["way"] for run in runs}
+    names = [*(name for name, way, other in COMPARISONS if {way, other} <= present), NULL]
     lines = [f"### {load}", "", "| | " + " | ".join(names) + " | a section, a reference, alone |",
              "|" + " --- |" * (len(names) + 2)]
     for part in PARTS:

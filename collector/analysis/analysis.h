@@ -22,9 +22,10 @@ struct KernelRow {
   // Sum, scaled to the run. Kernels that ran at once share the time (SharedTime), so that rows add
   // up to the time in which kernels ran.
   double time_ns = 0;
-  double own_share = 1;     // of its launches' time, what `time_ns` holds
-  double gap_error_ns = 0;  // standard error of time_ns by how untraced time is divided
-  double steady_share = 1;  // of launches and time: what lies in the steady part
+  double own_share = 1;            // of its launches' time, what `time_ns` holds
+  double gap_error_ns = 0;         // standard error of time_ns by how untraced time is divided
+  double steady_share = 1;         // of `launches` and `time_ns`: what lies in the steady part
+  double traced_steady_share = 1;  // the same of the launches that were traced
   bool scaled = false;
   std::optional<FlopBounds> by_code;  // of one launch, outside the tensor cores
   KernelWork work;                    // of one launch

@@ -12,7 +12,9 @@ namespace utlz {
 namespace {
 
 constexpr double kMattersShare = 0.01;  // of the kernels' time
-constexpr double kMostWork = 0.5;       // of the time of those that are not communication
+// A step rarely takes longer: what did not run in that time before the last launch is over.
+constexpr uint64_t kOverNs = 20'000'000'000;
+constexpr double kMostWork = 0.5;  // of the time of those that are not communication
 constexpr double kOfPossible = 2.0 / 3;
 // Tensor FLOPs are to be known within 4 % where bytes are within 5 %.
 constexpr double kTensorWeight = 5.0 / 4;
@@ -50,6 +52,14 @@ double Imprecision(const Known& known, const Ceilings& ceilings) {
   return std::max(of_bytes, std::min(1.0, kTensorWeight * of_tensor));
 }
 
+uint64_t LastStartNs(const std::vector<Kernel>& kernels, uint32_t device) {
+  uint64_t last_ns = 0;
+  for (const Kernel& kernel : kernels) {
+    if (kernel.device == device) last_ns = std::max(last_ns, kernel.last_start_ns);
+  }
+  return last_ns;
+}
+
 void AddParts(const Kernel& kernel, const std::vector<KernelPart>& parts,
               std::vector<Known>* known) {
   for (const KernelPart& part : parts) {
@@ -67,8 +77,9 @@ double Imprecision(const RunState& state, uint32_t device, const Attribution& at
   double sum_ns = 0;
   double work_ns = 0;
   std::vector<Known> known;
+  const uint64_t last_ns = LastStartNs(kernels, device);
   for (uint32_t i = 0; i < kernels.size(); ++i) {
-    if (kernels[i].device != device) continue;
+    if (kernels[i].device != device || kernels[i].last_start_ns + kOverNs < last_ns) continue;
     const auto time_ns = static_cast<double>(kernels[i].durations.sum_ns());
     sum_ns += time_ns;
     if (kernels[i].communication) continue;

@@ -17,7 +17,8 @@ struct CounterPrecision {
   uint64_t samples = 0;
   // The largest relative half-width of a 95 % interval, of bytes or of tensor cycles, among the
   // kernels that matter: those with at least 1 % of the time, or, where these do less than half of
-  // the work, the largest that together do half.
+  // the work, the largest that together do half. Kernels that have not run for a while do not
+  // matter, such as those that only the start-up ran: more samples would tell nothing about them.
   //
   // Relative to the value, or to two thirds of what the GPU could do in that time if that is more:
   // a roofline is not read more closely. Half-widths of tensor cycles count 5/4, since 4 % of them

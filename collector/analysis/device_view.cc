@@ -53,7 +53,8 @@ double ShareIn(const KernelRow& row, const Extent& extent) {
 }
 
 double LaunchesIn(const KernelRow& row, const Extent& extent) {
-  return static_cast<double>(row.durations.count()) * ShareIn(row, extent) * extent.kernel_weight;
+  const double share = extent.steady ? row.traced_steady_share : 1;
+  return static_cast<double>(row.durations.count()) * share * extent.kernel_weight;
 }
 
 double SpanNs(const DeviceView& view) {

@@ -42,7 +42,7 @@ Extent RunOf(const DeviceView& view);
 // From the first to the last activity, whether traced or not.
 double SpanNs(const DeviceView& view);
 
-// Of a kernel's launches and time, what lies in an extent.
+// Of a kernel's launches and time in the run, what lies in an extent.
 double ShareIn(const KernelRow& row, const Extent& extent);
 // Launches of a kernel that were traced in an extent, each as often as it counts.
 double LaunchesIn(const KernelRow& row, const Extent& extent);

@@ -113,7 +113,7 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
     rest.value -= cycles->value;
   }
   const bool by_type = !work->flops.empty();
-  if (by_type && rest.value <= rest.error) return;
+  if (rest.value < 0 || (by_type && rest.value <= rest.error)) return;
   if (PackedInstructions(part, ceilings) > 0) {
     // Attention has kernels of either kind, and its name does not tell which.
     if (!IsMatrixKernel(kernel.mangled_name)) return;

@@ -129,6 +129,24 @@ void TakeProportionsOf(DevicePart weighed, DevicePart* part) {
   if (traced_kernel_ns > 0) part->kernel_weight = part->content.KernelNs() / traced_kernel_ns;
 }
 
+// Kernel time of all steps. `steps_kernel_ns` is that of the steps up to the last traced one, where
+// a traced step counts for the untraced ones that it stands for. Later steps do as much.
+double KernelNsOfAllSteps(const StepsSpan& steps, double steps_kernel_ns) {
+  double length_ns = 0;
+  for (const TracedSteps& one : steps.traced) {
+    length_ns += one.weight * static_cast<double>(one.end_ns - one.start_ns);
+  }
+  return length_ns > 0 ? steps_kernel_ns * (1 + steps.after_ns / length_ns) : 0;
+}
+
+// How many operations another device does in a step. AroundSteps weighs its time as if it did one.
+double OperationsOfAStep(const StepsSpan& steps, const ActivityTotals& ledger) {
+  double traced_steps = 0;
+  for (const TracedSteps& one : steps.traced) traced_steps += one.steps;
+  if (traced_steps <= 0) return 0;
+  return ledger.OperationsBetween(steps.start_ns, steps.end_ns) / traced_steps;
+}
+
 // Whether the program went on with steps after the last one that was traced whole. It did where
 // less than one step was traced of what followed: a step was under way when tracing ended, and
 // nothing speaks for anything else. It also did where the steps that were counted there by their
@@ -166,6 +184,11 @@ bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& g
          length_ns >= std::max(kShortestPauseNs, kStepsOfAPause * steps.usual_step_ns);
 }
 
+double UntracedTimeOfLaterSteps(const ActivityTotals& ledger, const StepsSpan& steps) {
+  const uint64_t until_ns = steps.end_ns + static_cast<uint64_t>(steps.after_ns);
+  return ledger.Between(steps.end_ns, until_ns).UntracedNs();
+}
+
 double DevicePart::TimeNs() const {
   return std::accumulate(content.time_ns.begin(), content.time_ns.end(), 0.0) -
          content.UntracedNs();
@@ -188,7 +211,11 @@ DevicePart SteadyPart::Of(const DeviceState& device, uint32_t index) const {
   part.untraced_after_ns = device.ledger.Between(steps->end_ns, UINT64_MAX).UntracedNs();
   const bool own = index == steps->device;
   WeighedTime time = own ? StepsThemselves(*steps) : AroundSteps(*steps, device.ledger);
-  TakeProportionsOf(PartIn(std::move(time), device, *steps), &part);
+  DevicePart weighed = PartIn(std::move(time), device, *steps);
+  const double operations = own ? 1 : OperationsOfAStep(*steps, device.ledger);
+  const double all_steps_ns = KernelNsOfAllSteps(*steps, operations * weighed.content.KernelNs());
+  if (kernel_ns > 0) part.kernel_scale = std::max(1.0, all_steps_ns / kernel_ns);
+  TakeProportionsOf(std::move(weighed), &part);
   return part;
 }
 

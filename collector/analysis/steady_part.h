@@ -49,6 +49,10 @@ struct StepsSpan {
 // one in which our own counters held the program up.
 bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& gap);
 
+// How long the steps after the last traced one went on untraced: the run's steps end so much later
+// than its traced ones. 0 where they were not counted.
+double UntracedTimeOfLaterSteps(const ActivityTotals& ledger, const StepsSpan& steps);
+
 // What one device did in the steady part.
 struct DevicePart {
   // Pauses left out. As long as what was traced, and divided as all steps are: a step counts as
@@ -66,6 +70,7 @@ struct DevicePart {
   double untraced_after_ns = 0;
   double kernel_share = 1;   // of the device's kernel time in the whole run, as it was traced
   double kernel_weight = 1;  // kernel time in `content` ÷ what was traced of it
+  double kernel_scale = 1;   // kernel time of all steps, traced or not ÷ what was traced of it
   // For which tracing itself held the program up, as measured; taken out of the gaps in content.
   double slowdown_ns = 0;
   double slowdown_error_ns = 0;

@@ -8,8 +8,10 @@
 
 namespace utlz {
 
-// Sets steady_share of every row, by the timeline of its kernel where there is one, else by all of
-// its device's kernels. The rows of a device together have that device's share (kernel_share).
+// Sets traced_steady_share of every row by the timeline of its kernel. A kernel without one has the
+// share that its first and last launch tell, or that of all kernels of its device. The rows of a
+// device together have its kernel_share. Sets steady_share by kernel_scale: utlz often traces
+// start-up more densely than steps, and the steps that it did not trace belong to the steps.
 void SetSteadyShares(const RunState& state, Analysis* analysis);
 
 }  // namespace utlz

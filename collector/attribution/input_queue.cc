@@ -83,12 +83,30 @@ void InputQueue::AddUntraced(int64_t start_ns, int64_t end_ns) {
   untraced_.pop_back();
 }
 
+// Many launches may wait for their samples, and this is called with every few that come: only those
+// are looked at, and most of them are later than all others.
+void InputQueue::SortLaunches() {
+  const auto before = [](const Launch& a, const Launch& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns < b.end_ns;
+  };
+  const auto added = launches_.begin() + static_cast<std::ptrdiff_t>(sorted_launches_);
+  sorted_launches_ = launches_.size();
+  if (added == launches_.end()) return;
+  std::sort(added, launches_.end(), before);
+  const auto from = std::upper_bound(launches_.begin(), added, *added, before);
+  if (from != added) std::inplace_merge(from, added, launches_.end(), before);
+  latest_end_ns_.resize(launches_.size());
+  for (auto i = static_cast<size_t>(from - launches_.begin()); i < launches_.size(); ++i) {
+    const int64_t earlier_ns = i == 0 ? last_end_ns_ : latest_end_ns_[i - 1];
+    latest_end_ns_[i] = std::max(earlier_ns, launches_[i].end_ns);
+  }
+}
+
 // Finds the recorded launches on either side of every stretch, as far as they are known now, and
 // forgets stretches whose samples are done with.
 void InputQueue::SettleUntraced(int64_t before_ns) {
   if (untraced_.empty()) return;
-  std::sort(launches_.begin(), launches_.end(),
-            [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+  SortLaunches();
   std::erase_if(untraced_, [this](const Untraced& stretch) {
     return stretch.ended && stretch.unknown_to_ns + kReachNs < samples_taken_to_ns_;
   });
@@ -100,10 +118,10 @@ void InputQueue::SettleUntraced(int64_t before_ns) {
   for (Untraced& stretch : untraced_) {
     if (!stretch.begun) {
       const auto next = first_from(stretch.start_ns);
-      int64_t last_end_ns = last_end_ns_;
-      for (auto launch = launches_.begin(); launch != next; ++launch) {
-        last_end_ns = std::max(last_end_ns, launch->end_ns);
-      }
+      const int64_t last_end_ns =
+          next == launches_.begin()
+              ? last_end_ns_
+              : latest_end_ns_[static_cast<size_t>(next - launches_.begin()) - 1];
       stretch.unknown_from_ns = std::min(stretch.start_ns, last_end_ns);
       stretch.begun = stretch.start_ns <= before_ns;
     }
@@ -228,15 +246,16 @@ void InputQueue::TakeSamples(int64_t before_ns, Recording* recording) {
 }
 
 void InputQueue::TakeLaunches(int64_t before_ns, Recording* recording) {
-  const auto later =
-      std::partition(launches_.begin(), launches_.end(),
-                     [before_ns](const Launch& launch) { return launch.start_ns < before_ns; });
-  std::sort(launches_.begin(), later, [](const Launch& a, const Launch& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns < b.end_ns;
-  });
+  SortLaunches();
+  const auto later = std::partition_point(
+      launches_.begin(), launches_.end(),
+      [before_ns](const Launch& launch) { return launch.start_ns < before_ns; });
   const auto first_new = static_cast<std::ptrdiff_t>(recording->launches.size());
   recording->launches.insert(recording->launches.end(), launches_.begin(), later);
+  latest_end_ns_.erase(latest_end_ns_.begin(),
+                       latest_end_ns_.begin() + (later - launches_.begin()));
   launches_.erase(launches_.begin(), later);
+  sorted_launches_ = launches_.size();
   for (auto launch = recording->launches.begin() + first_new; launch != recording->launches.end();
        ++launch) {
     last_end_ns_ = std::max(last_end_ns_, launch->end_ns);

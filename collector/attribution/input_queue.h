@@ -49,6 +49,8 @@ class InputQueue {
     bool ended = false;  // the launch after it is known
   };
 
+  // Sorts what came since the last call into launches_.
+  void SortLaunches();
   void SettleUntraced(int64_t before_ns);
   bool InUntraced(const Sample& sample) const;
   bool Valid(int64_t start_ns, int64_t end_ns, std::span<const double> values) const;
@@ -60,8 +62,10 @@ class InputQueue {
   VariantTable variants_;
   InputQuality quality_;
   std::vector<Launch> launches_;
-  std::vector<Untraced> untraced_;  // by start, apart from each other
-  int64_t last_end_ns_;             // of the launches taken
+  size_t sorted_launches_ = 0;          // the first ones, by their start
+  std::vector<int64_t> latest_end_ns_;  // of each sorted launch and those before it, taken or not
+  std::vector<Untraced> untraced_;      // by start, apart from each other
+  int64_t last_end_ns_;                 // of the launches taken
   std::vector<PendingSample> samples_;
   std::vector<double> values_;  // rows of samples_
   int64_t samples_taken_to_ns_;

@@ -44,7 +44,8 @@ CounterSet::CounterSet(const MetricSet& set, uint32_t multiprocessors) {
 void CounterSet::AddColumn(const MetricSet::Metric& metric, size_t index,
                            uint32_t multiprocessors) {
   const MetricRole role = metric.role();
-  if (role == METRIC_OTHER || IndexOf(role).has_value()) return;
+  // Roles are indices of arrays. An open enum may hold any number: of a newer sampler, or forged.
+  if (!MetricRole_IsValid(role) || role == METRIC_OTHER || IndexOf(role).has_value()) return;
   Column column = {.metric = index, .conversion = Conversion::kAsIs, .divisor = 1};
   if (role == METRIC_SM_CYCLES_ELAPSED) {
     if (index != elapsed_metric_) return;

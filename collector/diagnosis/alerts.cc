@@ -43,7 +43,7 @@ std::optional<Crossing> LowEfficiency(const DeviceSummary& device, const AlertLi
                   "efficiency score " + PercentText(device.efficiency_score()) + " of GPU busy " +
                       PercentText(device.gpu_busy_share()) + " (limit " +
                       PercentText(limits.efficiency_low()) + " from busy " +
-                      PercentText(limits.busy_some()) + "): most of the GPU is not used"};
+                      PercentText(limits.busy_some()) + ")"};
 }
 
 std::optional<Crossing> LongIdle(const DeviceSummary& device, const AlertLimits& limits) {

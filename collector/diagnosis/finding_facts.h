@@ -77,8 +77,9 @@ struct KernelFacts {
   std::string longest_elementwise;  // short name
   double longest_elementwise_ns = 0;
   double compiled_ns = 0;               // kernels that a compiler fused already
-  double weights_ns = 0;                // matrix kernels at the roof of DRAM
-  double narrow_ns = 0;                 // of these, in tiles of few rows
+  double weights_ns = 0;                // matrix kernels at the roof of DRAM, reading weights
+  double activations_ns = 0;            // those that move what goes in and out of them
+  double narrow_ns = 0;                 // at the roof of DRAM too, in tiles of few rows
   double narrow_rows = 0;               // of these tiles
   double wide_matrix_ns = 0;            // matrix kernels that are not narrow
   double small_grid_ns = 0;             // kernels of clearly fewer blocks than the GPU has SMs
@@ -91,6 +92,7 @@ struct KernelFacts {
   double savings_ns = 0;                // of all kernels, down to their rooflines
   Framework framework = Framework::kUnknown;  // of all kernels that are of one
   bool learns = false;                        // some kernel is of a backward pass or an optimizer
+  bool generates = false;                     // tokens, one after the other
 };
 
 // Times in nanoseconds, summed over devices, all of the steady part: times of kernels are parts of

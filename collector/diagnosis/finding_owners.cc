@@ -74,6 +74,13 @@ const KernelSummary* KernelNamedIn(const std::string& text, const Summary& summa
   return found;
 }
 
+// ", meanwhile in data.py:41 Pictures.__getitem__: 63.0 % of what was sampled"
+std::string MeanwhileText(const OwnerSummary& line) {
+  if (line.idle_frames().empty() || line.sampled_idle_ns() <= 0) return "";
+  return ", meanwhile in " + line.idle_frames(0) + ": " +
+         PercentText(line.idle_frame_ns(0) / line.sampled_idle_ns()) + " of what was sampled";
+}
+
 std::string WaitText(const OwnersSummary& owners) {
   const OwnerSummary* most = nullptr;
   for (const OwnerSummary& line : owners.lines()) {
@@ -83,9 +90,11 @@ std::string WaitText(const OwnersSummary& owners) {
   if (most == nullptr || most->idle_before_ns() <= 0 || owners.idle_time_ns() <= 0) return "";
   std::string text = "; " + PercentText(most->idle_before_ns() / owners.idle_time_ns()) +
                      " of the idle time is before " + most->name();
-  if (!most->has_idle_after()) return text;
-  return text + ", mostly after " +
-         (most->idle_after() == most->name() ? "the same line" : most->idle_after());
+  if (most->has_idle_after()) {
+    text += ", mostly after " +
+            (most->idle_after() == most->name() ? "the same line" : most->idle_after());
+  }
+  return text + MeanwhileText(*most);
 }
 
 }  // namespace

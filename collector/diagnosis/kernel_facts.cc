@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "collector/analysis/kind_of_program.h"
 #include "collector/kernel_names/framework.h"
 #include "collector/kernel_names/fused_operations.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/kernel_names/kernel_name.h"
-#include "collector/summary/efficiency.h"
+#include "collector/kernel_names/tile_rows.h"
+#include "collector/run/workload_spec.h"
+#include "collector/summary/flops_gap.h"
 
 namespace utlz {
 namespace {
@@ -27,8 +29,10 @@ constexpr double kGoodConvolution = 0.70;
 constexpr double kGoodAttention = 0.60;
 // A grid is full if this share of the multiprocessors has a block.
 constexpr double kFullGrid = 0.9;
-// Tiles with more rows than this are not called narrow.
-constexpr int kMostNarrowRows = 16;
+// A product that reads weights reads so many times as much as it writes, and has no more rows. One
+// of more rows may read them too, but its counters could be those of any input.
+constexpr double kReadsOverWrites = 4;
+constexpr double kMostRowsOfWeights = 16;
 // A kernel that loses this share of what its kind loses gets a finding of its own.
 constexpr double kMostOfItsKind = 0.6;
 // Executed FLOPs agree with the model's if they exceed them by less than this share.
@@ -120,36 +124,52 @@ bool AddSmallGrid(const SteadyKernel& of, KernelFacts* facts) {
   return true;
 }
 
-// Rows of the tiles that a product is made of, by names like nvjet's "…_64x8_64x16_…": the first
-// sizes are those of the tile. 0: not known.
-int RowsOfTile(std::string_view name) {
-  if (name.find("nvjet") == std::string_view::npos) return 0;
-  for (size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
-    int width = 0;
-    int height = 0;
-    const char* const end = name.data() + name.size();
-    const auto first = std::from_chars(name.data() + at + 1, end, width);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != 'x') continue;
-    const auto second = std::from_chars(first.ptr + 1, end, height);
-    if (second.ec == std::errc()) return std::min(width, height);
-  }
-  return 0;
+double BytesOfType(std::string_view data_type) {
+  if (data_type == "fp8" || data_type == "int8") return 1;
+  if (data_type == "bf16" || data_type == "fp16") return 2;
+  return data_type.substr(0, 4) == "fp64" ? 8 : 4;
 }
 
-// Products that read weights at the roof of DRAM. Where tiles have few rows, more rows would cost
-// nothing.
-void AddWeights(const SteadyKernel& of, KernelFacts* facts) {
+// Rows of a product that reads its weights and little else: it multiplies and adds each element
+// that it reads once for each row. FLOPs outside the tensor cores count where there are no others.
+std::optional<double> RowsByIntensity(const KernelWork& work) {
+  const bool tensor = std::any_of(work.flops.begin(), work.flops.end(),
+                                  [](const TypedFlops& flops) { return !flops.by_pipe; });
+  double flops_times_bytes = 0;
+  for (const TypedFlops& flops : work.flops) {
+    if (flops.by_pipe == tensor) continue;
+    flops_times_bytes += flops.flops * BytesOfType(flops.data_type);
+  }
+  if (flops_times_bytes <= 0 || !(work.read_bytes->value > 0)) return std::nullopt;
+  return flops_times_bytes / 2 / work.read_bytes->value;
+}
+
+// Whether what a product reads is weights: what goes in and out of it is little beside them only
+// where it has few rows, or where the run generates tokens, a row for each of a few requests.
+bool ReadsWeights(const SteadyKernel& of, bool generates) {
+  const KernelWork& work = of.row.work;
+  if (!work.read_bytes.has_value() || !work.write_bytes.has_value()) return false;
+  if (work.read_bytes->value < kReadsOverWrites * work.write_bytes->value) return false;
+  if (generates) return true;
+  const std::optional<double> rows = RowsByIntensity(work);
+  return rows.has_value() && *rows <= kMostRowsOfWeights;
+}
+
+// Products at the roof of DRAM. Where tiles have few rows, more rows would cost nothing.
+void AddProductsAtDram(const SteadyKernel& of, KernelFacts* facts) {
   if (!IsMatrixFamily(of.family)) return;
   const int rows = RowsOfTile(of.kernel->mangled_name);
-  const bool reads = of.bound == BOUND_MEMORY;
-  if (reads && rows > 1 && rows <= kMostNarrowRows) {
+  const bool at_dram = of.bound == BOUND_MEMORY;
+  if (at_dram && IsNarrowTile(rows)) {
     facts->narrow_ns += of.row.time_ns;
     facts->narrow_rows = std::max<double>(facts->narrow_rows, rows);
     return;
   }
   facts->wide_matrix_ns += of.row.time_ns;
-  if (reads && of.family == KernelFamily::kGemm) facts->weights_ns += of.row.time_ns;
-  if (!reads) facts->matrix_compute_ns += of.row.time_ns;
+  if (!at_dram) facts->matrix_compute_ns += of.row.time_ns;
+  if (!at_dram || of.family != KernelFamily::kGemm) return;
+  (ReadsWeights(of, facts->generates) ? facts->weights_ns : facts->activations_ns) +=
+      of.row.time_ns;
 }
 
 double GoodShare(const SteadyKernel& of) {
@@ -205,7 +225,7 @@ void AddKernel(const SteadyKernel& of, Losses* losses, KernelFacts* facts) {
   if (roof_ns.has_value()) facts->savings_ns += std::max(0.0, of.row.time_ns - *roof_ns);
   if (!FusedOperationsOf(of.kernel->mangled_name).empty()) facts->compiled_ns += of.row.time_ns;
   if (AddSinglePrecision(of, facts) || AddSmallGrid(of, facts)) return;
-  AddWeights(of, facts);
+  AddProductsAtDram(of, facts);
   if (!roof_ns.has_value() || of.row.time_ns <= 0) return;
   const double lost_ns = std::max(0.0, of.row.time_ns - *roof_ns / GoodShare(of));
   AddLoss(of, *roof_ns, lost_ns, &(*losses)[static_cast<size_t>(LossOf(of))]);
@@ -228,14 +248,21 @@ void SeparateOneKernel(Losses* losses, KernelFacts* facts) {
   most->lost_ns -= most->worst_lost_ns;
 }
 
+// Whether FLOPs beyond the model's may be of tokens that mean nothing: only who counts tokens can
+// have padded them, and passes that do not train are counted as they are computed.
+bool MayBePadding(const FlopsGap& gap, const WorkloadSpec& work) {
+  if (gap.name() == kGapPadding) return true;
+  return gap.name() == kGapMore && work.tokens_per_step() > 0 && !IsForwardOnly(work);
+}
+
 // Of the time of products that compute, what FLOPs beyond the model's take.
-void AddPadding(const Summary& summary, KernelFacts* facts) {
+void AddPadding(const Summary& summary, const WorkloadSpec& work, KernelFacts* facts) {
   const EfficiencySummary& efficiency = summary.efficiency();
   if (!efficiency.has_executed_flops_per_step() || !efficiency.has_model_flops_per_step()) return;
   const double model_flops = efficiency.model_flops_per_step();
   double more = 0;
   for (const FlopsGap& gap : efficiency.gap()) {
-    if (gap.name() == kGapPadding || gap.name() == kGapMore) more += gap.flops_per_step();
+    if (MayBePadding(gap, work)) more += gap.flops_per_step();
   }
   if (model_flops <= 0 || more < kAgreeing * model_flops) return;
   facts->padding_share = more / model_flops;
@@ -263,6 +290,8 @@ uint32_t MultiprocessorsOf(const DeviceState& device) {
 
 KernelFacts GatherKernels(const RunState& state, const Analysis& analysis, const Summary& summary) {
   KernelFacts facts;
+  facts.learns = Learns(state, analysis);
+  facts.generates = !facts.learns && GeneratesTokens(summary.steps());
   Losses losses;
   const std::vector<double> shares = SharesOfSteadyPart(state, analysis);
   for (const KernelRow& row : analysis.rows) {
@@ -275,7 +304,6 @@ KernelFacts GatherKernels(const RunState& state, const Analysis& analysis, const
     of.multiprocessors = MultiprocessorsOf(state.devices[kernel.device]);
     of.family = FamilyOf(kernel.mangled_name);
     of.bound = BoundOf(of.row.roofline);
-    facts.learns = facts.learns || IsTrainingKernel(kernel.mangled_name);
     AddKernel(of, &losses, &facts);
   }
   SeparateOneKernel(&losses, &facts);
@@ -284,7 +312,7 @@ KernelFacts GatherKernels(const RunState& state, const Analysis& analysis, const
   facts.matrix = losses[static_cast<size_t>(Loss::kMatrix)];
   facts.streaming = losses[static_cast<size_t>(Loss::kStreaming)];
   facts.latency = losses[static_cast<size_t>(Loss::kLatency)];
-  AddPadding(summary, &facts);
+  AddPadding(summary, state.work, &facts);
   facts.framework = FrameworkOfRun(state, analysis);
   return facts;
 }

@@ -1,5 +1,6 @@
 
 #include "collector/diagnosis/rules.h"
+#include "collector/summary/flops_gap.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -99,8 +100,18 @@ Observation ObserveWeights(const FindingFacts& facts) {
   const double time_ns = facts.kernels.weights_ns;
   return {.lost_ns = time_ns,
           .gain_ns = time_ns / 2,
-          .evidence = "matrix kernels at the DRAM roof take " + ShareOfTime(time_ns, facts) +
-                      "; weights of half the width would halve it",
+          .evidence = "products of few rows that read weights at the DRAM roof take " +
+                      ShareOfTime(time_ns, facts) + "; weights of half the width would halve it",
+          .remark = true};
+}
+
+// What goes in and out of a product grows with the batch. What less of it would save depends on the
+// kernels beside it, so that no gain is stated.
+Observation ObserveProductsInAndOut(const FindingFacts& facts) {
+  const double time_ns = facts.kernels.activations_ns;
+  return {.lost_ns = time_ns,
+          .evidence = "products at the DRAM roof that move more than weights take " +
+                      ShareOfTime(time_ns, facts) + "; a larger batch would move more",
           .remark = true};
 }
 
@@ -122,9 +133,8 @@ Observation ObservePadding(const FindingFacts& facts) {
   const KernelFacts& kernels = facts.kernels;
   return {.lost_ns = kernels.padding_ns,
           .gain_ns = kernels.padding_ns,
-          .evidence = PercentText(kernels.padding_share) +
-                      " more FLOPs were executed than the model needs: tokens that mean nothing, "
-                      "or activations that are computed again"};
+          .evidence = "executed FLOPs are " + AboveModelText(kernels.padding_share) +
+                      ": tokens that mean nothing, or activations that are computed again"};
 }
 
 Observation ObserveSinglePrecision(const FindingFacts& facts) {

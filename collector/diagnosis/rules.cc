@@ -55,9 +55,9 @@ constexpr Rule kRules[] = {
      "model.generation_config.cache_implementation = \"static\""},
     {"host_work", 0.10, ObserveHostWork, "The GPU is idle while the CPU is busy inside steps",
      "GPU idle while the CPU is busy inside steps",
-     "find what it does there (py-spy, torch.profiler with CPU activities): data preparation, "
-     "logging, checkpoints, garbage collection, Python between launches",
-     "py-spy record --native --pid PID"},
+     "find what it does there (--idle-stacks; in C++ py-spy): data preparation, logging, "
+     "checkpoints, garbage collection, Python between launches",
+     "utlz run --stacks=auto --idle-stacks -- python train.py"},
     {"pageable_copies", 0.03, ObservePageableCopies, "Copies use pageable host memory",
      "Copies of pageable memory: pin it",
      "pin_memory=True in the data loader and non_blocking=True in .to(): pinned copies are faster "
@@ -130,6 +130,13 @@ constexpr Rule kRules[] = {
      "DataLoader(..., batch_size=4 * batch_size)  # or FP8 weights"
      "  # JAX: batch_size = 4 * batch_size",
      false, true},
+    {"memory_bound_products", 0.30, ObserveProductsInAndOut,
+     "Matrix products are limited by memory: by what goes in and out of them",
+     "Products limited by memory: fuse, or narrower types",
+     "fuse what follows a product into it (bias, activation, residual; attention by "
+     "FlashAttention), and keep its inputs and outputs in lower precision",
+     "model = torch.compile(model, mode=\"max-autotune\")  # JAX: step = jax.jit(step)", false,
+     true},
     {"latency_bound_kernels", 0.20, ObserveLatency,
      "Kernels use less than a quarter of either roof (latency-bound)",
      "Kernels far below both roofs: fuse or batch",

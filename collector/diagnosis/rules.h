@@ -78,6 +78,7 @@ Observation ObserveLatency(const FindingFacts& facts);
 Observation ObserveElementwise(const FindingFacts& facts);
 Observation ObserveEagerBesideCompiled(const FindingFacts& facts);
 Observation ObserveWeights(const FindingFacts& facts);
+Observation ObserveProductsInAndOut(const FindingFacts& facts);
 Observation ObservePaddedTiles(const FindingFacts& facts);
 Observation ObservePadding(const FindingFacts& facts);
 Observation ObserveSinglePrecision(const FindingFacts& facts);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "collector/gpu_uuid.h"
 #include "collector/live/live_message.h"
@@ -88,21 +87,17 @@ void LiveDevices::Renew(const RunState& run_state, const Analysis& analysis) {
 void LiveDevices::Update(const RunState& run_state, const WorkLedger& work,
                          const TimeLedger& time) {
   histories_.resize(run_state.devices.size());
-  std::vector<CauseTimes> causes(run_state.devices.size());
   for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
     const DeviceWork of_device = i < work.devices().size() ? work.devices()[i] : DeviceWork();
     histories_[i].Add(PointOf(run_state, i, of_device, time.devices()[i]));
-    causes[i] = time.devices()[i].time_ns;
   }
-  causes_.Add(run_state.NewestNs(), std::move(causes));
 }
 
 // Of the time that was traced: what was not says nothing.
 void LiveDevices::AddCauses(size_t device, LiveDevice* shown) const {
-  CauseTimes growth_ns = causes_.newest()[device];
-  if (causes_.spans() && device < causes_.oldest().size()) {
-    for (size_t i = 0; i < kTimeCauses; ++i) growth_ns[i] -= causes_.oldest()[device][i];
-  }
+  const auto growth = histories_[device].TimeGrowth();
+  if (!growth.has_value()) return;
+  CauseTimes growth_ns = growth->time_ns;
   growth_ns[static_cast<size_t>(TimeCause::kUntraced)] = 0;
   double all_ns = 0;
   for (const double time_ns : growth_ns) all_ns += time_ns;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "collector/analysis/analysis.h"
-#include "collector/live/recent.h"
 #include "collector/metrics/device_history.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
@@ -36,9 +35,8 @@ class LiveDevices {
   static Workload WorkloadOf(const RunState& run_state, const Analysis& analysis, uint32_t device);
   void AddCauses(size_t device, LiveDevice* shown) const;
 
-  std::vector<Workload> workloads_;  // as DeviceTable at the last renewal
-  std::vector<DeviceHistory> histories_;
-  Recent<std::vector<CauseTimes>> causes_;  // by device
+  std::vector<Workload> workloads_;       // as DeviceTable at the last renewal
+  std::vector<DeviceHistory> histories_;  // by device
 };
 
 }  // namespace utlz

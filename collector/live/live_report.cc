@@ -8,7 +8,7 @@
 #include "collector/live/live_message.h"
 #include "collector/metrics/compute_share.h"
 #include "collector/run/workload_spec.h"
-#include "collector/summary/step_summary.h"
+#include "collector/steps/step_summary.h"
 #include "proto/valid_text.h"
 
 namespace utlz {

@@ -59,8 +59,7 @@ DevicePoint PointOf(const RunState& run_state, uint32_t device, const DeviceWork
     point.known_ns = std::max(point.known_ns, KernelsKnownNs(*process));
   }
   point.work = work;
-  point.busy_ns = time.busy_ns;
-  point.traced_ns = time.traced_ns;
+  point.time = time;
   point.sm_active_cycles = TotalOf(state.samples, METRIC_SM_CYCLES_ACTIVE);
   point.sm_elapsed_cycles = TotalOf(state.samples, METRIC_SM_CYCLES_ELAPSED);
   point.tensor_cycles = TotalOf(state.samples, METRIC_TENSOR_ACTIVE);
@@ -75,6 +74,7 @@ DevicePoint PointOf(const RunState& run_state, uint32_t device, const DeviceWork
 
 void DeviceHistory::Add(const DevicePoint& point) {
   points_.push_back(point);
+  times_.Add(point.time, point.time_ns);
   while (points_.size() > 2 && points_[1].time_ns + kLengthNs <= point.time_ns) {
     points_.pop_front();
   }
@@ -98,7 +98,8 @@ DeviceRates DeviceHistory::Rates(const Ceilings& ceilings) const {
     rates.sm_active = PerSecond(from.gpm_sm_active, to.gpm_sm_active);
   }
   rates.memory_speed_of_light = MemorySpeedOfLight(from, to, ceilings.dram_bytes_per_second);
-  if (to.in_use) rates.busy = Share(to.busy_ns - from.busy_ns, to.traced_ns - from.traced_ns);
+  const auto time = TimeGrowth();
+  if (to.in_use && time.has_value()) rates.busy = Share(time->busy_ns, time->traced_ns);
   rates.nvml_busy = PerSecond(from.nvml_busy, to.nvml_busy);
   return rates;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collector/analysis/roofline.h"
+#include "collector/metrics/time_history.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
 #include "collector/run/run_state.h"
@@ -25,8 +26,7 @@ struct DevicePoint {
   uint64_t known_ns = 0;  // up to which kernels are known; 0: no process came yet
   bool in_use = true;     // by a process of the run that lives
   DeviceWork work = {};
-  double busy_ns = 0;
-  double traced_ns = 0;
+  TimeSum time = {};
   MeanTotal sm_active_cycles = {};  // of samples
   MeanTotal sm_elapsed_cycles = {};
   MeanTotal tensor_cycles = {};
@@ -57,10 +57,13 @@ class DeviceHistory {
 
   void Add(const DevicePoint& point);
   DeviceRates Rates(const Ceilings& ceilings) const;
+  // What its time went to.
+  std::optional<TimeSum> TimeGrowth() const { return times_.Growth(); }
   uint64_t known_ns() const { return points_.empty() ? 0 : points_.back().known_ns; }
 
  private:
   std::deque<DevicePoint> points_;  // one a snapshot, at least one older than kLengthNs
+  TimeHistory times_;
 };
 
 }  // namespace utlz

@@ -62,7 +62,8 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "Share of the multiprocessors' time with a warp in the last 15 s, by samples or NVML's GPM. "
      "One a GPU."},
     {"utlz_gpu_busy_ratio", kGauge, "ratio", kOfGpu,
-     "Share of the traced time of the last 15 s in which a kernel or a copy ran. One a GPU."},
+     "Share of the traced time of 15 s, up to 3 s ago, in which a kernel or a copy ran. One a "
+     "GPU."},
     {"utlz_nvml_busy_ratio", kGauge, "ratio", kOfGpu,
      "What nvidia-smi calls utilization, over the last 15 s: something ran, however little. One a "
      "GPU."},

@@ -1,7 +1,7 @@
 #include "collector/metrics/process_progress.h"
 
-#include "collector/summary/found_steps.h"
-#include "collector/summary/step_summary.h"
+#include "collector/steps/found_steps.h"
+#include "collector/steps/step_summary.h"
 
 namespace utlz {
 namespace {

@@ -11,8 +11,8 @@
 #include "collector/metrics/compute_share.h"
 #include "collector/metrics/label_text.h"
 #include "collector/run/workload_spec.h"
-#include "collector/summary/found_steps.h"
-#include "collector/summary/step_summary.h"
+#include "collector/steps/found_steps.h"
+#include "collector/steps/step_summary.h"
 
 namespace utlz {
 namespace {

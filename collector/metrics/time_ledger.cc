@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collector/run/untraced_time.h"
+
 namespace utlz {
 namespace {
 
@@ -42,6 +44,24 @@ void AddTime(TimeCategory category, double time_ns, const CauseTimes& shares, Ti
   for (size_t i = 0; i < kTimeCauses; ++i) sum->time_ns[i] += time_ns * shares[i];
 }
 
+// Records come seconds late, and nothing is known of time in which a process does not trace.
+uint64_t KnownNs(const RunState& state, uint32_t index) {
+  const DeviceState& device = state.devices[index];
+  uint64_t known_ns = std::min(device.released_until_ns, state.NewestNs());
+  for (const auto& [source, process] : state.processes.processes()) {
+    if (!process->live() || !Uses(*process, index)) continue;
+    known_ns = std::min(known_ns, process->coverage.UntracedSinceNs().value_or(known_ns));
+  }
+  return known_ns;
+}
+
+void SetKnown(const RunState& state, uint32_t index, TimeSum* sum) {
+  const uint64_t last_ns = state.devices[index].sweep.last_ns();
+  if (last_ns == 0) return;
+  sum->known_ns = std::max({sum->known_ns, last_ns, KnownNs(state, index)});
+  sum->open_idle_ns = static_cast<double>(sum->known_ns - last_ns);
+}
+
 }  // namespace
 
 void TimeLedger::Update(const RunState& state, const WorkLedger& work) {
@@ -56,6 +76,7 @@ void TimeLedger::Update(const RunState& state, const WorkLedger& work) {
       counted.category_ns[c] += growth_ns;
       AddTime(static_cast<TimeCategory>(c), growth_ns, counted.shares, &sums_[i]);
     }
+    SetKnown(state, i, &sums_[i]);
   }
 }
 

@@ -12,11 +12,15 @@
 
 namespace utlz {
 
-// Of one GPU.
+// Of one GPU, from its first activity on.
 struct TimeSum {
   CauseTimes time_ns{};
-  double busy_ns = 0;    // some kernel or copy ran
-  double traced_ns = 0;  // all that is not kUntraced
+  double busy_ns = 0;     // some kernel or copy ran
+  double traced_ns = 0;   // all that is not kUntraced
+  uint64_t known_ns = 0;  // up to when all is known; 0 before the first activity
+  // Nothing has run for so long before `known_ns`. Not in the sums above: its cause shows once
+  // something runs again.
+  double open_idle_ns = 0;
 };
 
 class TimeLedger {

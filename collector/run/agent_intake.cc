@@ -22,6 +22,10 @@ bool AgentIntake::Take(uint16_t type, std::string_view payload, ProcessState* pr
       Stacks message;
       return Parse(payload, &message) && state_->stacks.Add(process, message);
     }
+    case FRAME_THREAD_STACKS: {
+      ThreadStackBatch message;
+      return Parse(payload, &message) && state_->thread_stacks.Add(*process, message);
+    }
     case FRAME_COMPILED_CODE:
       return TakeCompiledCode(*process, payload);
     case FRAME_LAUNCHES:

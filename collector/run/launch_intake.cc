@@ -54,14 +54,16 @@ class SegmentIntake {
     AddTime(launch, &kernel, share);
     const uint32_t stack = StackTable::Find(*process_, launch.stack);
     if (stack != kNoStack) {
-      state_->stack_work.Add(stack, kernel_index, launch.end_ns - launch.start_ns);
+      state_->stack_work.Add(stack, kernel_index, launch.end_ns - launch.start_ns, place_.window);
     }
     if (of_graph()) {
       state_->graph_nodes.Add(*process_, launch.variant, kernel_index, stack,
                               launch.end_ns - launch.start_ns);
     }
-    state_->correlator.AddLaunch(process_->source, launch.correlation, kernel_index,
-                                 launch.end_ns - launch.start_ns);
+    state_->correlator.AddLaunch(process_->source, launch.correlation,
+                                 {.kernel = kernel_index,
+                                  .duration_ns = launch.end_ns - launch.start_ns,
+                                  .of_graph = of_graph()});
     device_.queue.Add(
         {.start_ns = launch.start_ns,
          .end_ns = launch.end_ns,

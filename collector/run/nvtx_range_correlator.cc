@@ -23,8 +23,9 @@ bool NvtxRangeCorrelator::AddCalls(uint32_t source, const LaunchCallBatch& batch
     const uint64_t key = KeyOf(source, static_cast<uint32_t>(correlation));
     // A call of the runtime and the driver's call inside it share a correlation: one is enough.
     const Call call = {start_ns, batch.thread(i)};
-    if (!calls_.try_emplace(key, call).second) continue;
-    PlaceWaiting(key, call);
+    const auto [place, is_new] = calls_.try_emplace(key, call);
+    if (!is_new) continue;
+    PlaceWaiting(key, &place->second);
     call_order_.push_back(key);
     if (call_order_.size() <= kMaxCalls) continue;
     calls_.erase(call_order_.front());
@@ -33,12 +34,11 @@ bool NvtxRangeCorrelator::AddCalls(uint32_t source, const LaunchCallBatch& batch
   return true;
 }
 
-void NvtxRangeCorrelator::AddLaunch(uint32_t source, uint32_t correlation, uint32_t kernel,
-                                    uint64_t duration_ns) {
+void NvtxRangeCorrelator::AddLaunch(uint32_t source, uint32_t correlation, const Launch& launch) {
   if (correlation == 0) return;
   const uint64_t key = KeyOf(source, correlation);
   if (const auto call = calls_.find(key); call != calls_.end()) {
-    Place(source, call->second, kernel, duration_ns);
+    Place(source, launch, &call->second);
     return;
   }
   const uint64_t number = first_waiting_ + waiting_.size();
@@ -47,16 +47,16 @@ void NvtxRangeCorrelator::AddLaunch(uint32_t source, uint32_t correlation, uint3
     waiting_[chain->second.last - first_waiting_].next = number;
     chain->second.last = number;
   }
-  waiting_.push_back({key, kernel, duration_ns});
+  waiting_.push_back({key, launch});
   if (waiting_.size() > kMaxWaiting) DropFirstWaiting();
 }
 
-void NvtxRangeCorrelator::PlaceWaiting(uint64_t key, const Call& call) {
+void NvtxRangeCorrelator::PlaceWaiting(uint64_t key, Call* call) {
   const auto chain = waiting_by_key_.find(key);
   if (chain == waiting_by_key_.end()) return;
   for (uint64_t number = chain->second.first; number != 0;) {
     Waiting& launch = waiting_[number - first_waiting_];
-    Place(static_cast<uint32_t>(key >> 32), call, launch.kernel, launch.duration_ns);
+    Place(static_cast<uint32_t>(key >> 32), launch.launch, call);
     launch.placed = true;
     number = launch.next;
   }
@@ -75,14 +75,18 @@ void NvtxRangeCorrelator::DropFirstWaiting() {
   ++first_waiting_;
 }
 
-void NvtxRangeCorrelator::Place(uint32_t source, const Call& call, uint32_t kernel,
-                                uint64_t duration_ns) {
-  const std::pair key(source, call.thread);
+void NvtxRangeCorrelator::Place(uint32_t source, const Launch& launch, Call* call) {
+  const std::pair key(source, call->thread);
   if (threads_.size() >= kMaxThreads && !threads_.contains(key)) return;
   Thread& thread = threads_[key];
+  if (call->launched) {
+    thread.complete_until_ns = std::min(thread.complete_until_ns, call->start_ns);
+    return;
+  }
+  call->launched = !launch.of_graph;
   thread.sorted = thread.sorted &&
-                  (thread.launches.empty() || thread.launches.back().start_ns <= call.start_ns);
-  thread.launches.push_back({call.start_ns, duration_ns, kernel});
+                  (thread.launches.empty() || thread.launches.back().start_ns <= call->start_ns);
+  thread.launches.push_back({call->start_ns, launch.duration_ns, launch.kernel});
   if (++placed_ > kMaxPlaced) ForgetOldest();
 }
 
@@ -134,6 +138,7 @@ void NvtxRangeCorrelator::AddUp(Thread* thread, const Range& range) {
     range.kernels->incomplete = true;
     return;
   }
+  if (range.end_ns > thread->complete_until_ns) range.kernels->incomplete = true;
   const auto earlier = [](const Placed& a, const Placed& b) { return a.start_ns < b.start_ns; };
   if (!thread->sorted) {
     std::sort(thread->launches.begin(), thread->launches.end(), earlier);

@@ -3,7 +3,10 @@
 //
 // Records of one process come in no order across its buffers: a range waits until everything that
 // was launched in it should have come. Memory is bounded: of a range that began before the oldest
-// launch that is still held (kMaxPlaced), it is not known what was launched in it.
+// launch that is still held (kMaxPlaced), it is not known what was launched in it. Nor is it of one
+// on a thread that keeps the number of a call, which CUPTI gives to all that the thread launches
+// after records of calls went off in it
+// (docs/measurements/launch_stacks.md#threads-that-keep-the-number-of-a-call).
 //
 // Times are of the process's CPU clock. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_RUN_NVTX_RANGE_CORRELATOR_H_
@@ -45,10 +48,16 @@ class NvtxRangeCorrelator {
   static constexpr size_t kMaxPairs = 1u << 20;  // of range name and kernel
   static constexpr size_t kMaxPassing = 1024;    // kernels of a range that is forgotten
 
+  struct Launch {
+    uint32_t kernel = 0;
+    uint64_t duration_ns = 0;
+    bool of_graph = false;  // the call launches others too
+  };
+
   // False where the columns do not agree; then nothing was taken.
   bool AddCalls(uint32_t source, const LaunchCallBatch& batch);
-  // A launch of kernel `kernel`; without a correlation it is left out.
-  void AddLaunch(uint32_t source, uint32_t correlation, uint32_t kernel, uint64_t duration_ns);
+  // Without a correlation the launch is left out.
+  void AddLaunch(uint32_t source, uint32_t correlation, const Launch& launch);
   // `kernels` must outlive this object's next Settle.
   void AddRange(uint32_t source, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                 MarkerKernels* kernels);
@@ -61,11 +70,11 @@ class NvtxRangeCorrelator {
   struct Call {
     uint64_t start_ns;
     uint32_t thread;
+    bool launched = false;  // a kernel of its own
   };
   struct Waiting {
     uint64_t key;
-    uint32_t kernel;
-    uint64_t duration_ns;
+    Launch launch;
     uint64_t next = 0;  // number of the next one with this key; 0: none
     bool placed = false;
   };
@@ -89,10 +98,11 @@ class NvtxRangeCorrelator {
     std::deque<Placed> launches;  // by start, once sorted
     bool sorted = true;
     uint64_t complete_from_ns = 0;
+    uint64_t complete_until_ns = UINT64_MAX;  // from then on it keeps a call's number
   };
 
-  void Place(uint32_t source, const Call& call, uint32_t kernel, uint64_t duration_ns);
-  void PlaceWaiting(uint64_t key, const Call& call);
+  void Place(uint32_t source, const Launch& launch, Call* call);
+  void PlaceWaiting(uint64_t key, Call* call);
   void DropFirstWaiting();
   void AddUp(Thread* thread, const Range& range);
   bool Count(const Placed& launch, MarkerKernels* kernels);

@@ -28,6 +28,7 @@
 #include "collector/run/stack_table.h"
 #include "collector/run/stack_work.h"
 #include "collector/run/summary_options.h"
+#include "collector/run/thread_stacks.h"
 #include "collector/timeline/step_marks.h"
 #include "proto/profile.pb.h"
 
@@ -44,6 +45,7 @@ struct RunState {
   KernelTable kernels{memory};
   StackTable stacks{memory};
   StackWork stack_work{memory};
+  ThreadStacks thread_stacks{memory};
   CompiledOperations compiled_operations;
   EagerOrder eager_order{memory};
   GraphNodes graph_nodes{memory};

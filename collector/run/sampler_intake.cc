@@ -1,5 +1,6 @@
 #include "collector/run/sampler_intake.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "collector/counters/counter_limits.h"
@@ -16,6 +17,19 @@ template <typename Message>
 DeviceState* DeviceOf(const Message& message, DeviceTable* devices) {
   const auto index = devices->Find(message.device_uuid());
   return index.has_value() ? &(*devices)[*index] : nullptr;
+}
+
+// All else is computed by them: a peak that is no number makes every share none.
+bool ArePeaks(const DevicePeaks& peaks) {
+  constexpr double kMostFlopsPerCycle = 1e9;
+  constexpr double kMostPerSecond = 1e18;
+  const auto is_one = [](double value, double most) { return value >= 0 && value <= most; };
+  return is_one(peaks.sm_clock_hz(), kMostPerSecond) &&
+         is_one(peaks.sm_clock_maximum_hz(), kMostPerSecond) &&
+         is_one(peaks.dram_bytes_per_second(), kMostPerSecond) &&
+         std::all_of(peaks.pipe().begin(), peaks.pipe().end(), [&](const auto& pipe) {
+           return is_one(pipe.flops_per_cycle(), kMostFlopsPerCycle);
+         });
 }
 
 }  // namespace
@@ -106,7 +120,7 @@ bool SamplerIntake::ConsumeStatus(std::string_view payload, DeviceTable* devices
 
 bool SamplerIntake::ConsumePeaks(std::string_view payload, DeviceTable* devices) {
   DevicePeaks message;
-  if (!Parse(payload, &message, kMaxKeptBytes)) return false;
+  if (!Parse(payload, &message, kMaxKeptBytes) || !ArePeaks(message)) return false;
   DeviceState* device = DeviceOf(message, devices);
   if (device == nullptr) return false;
   device->peaks = std::move(message);

@@ -37,4 +37,13 @@ double FlopsPerStep(const WorkloadSpec& work) {
   return work.flops_per_token() * work.tokens_per_step();
 }
 
+bool GivesWork(const WorkloadSpec& work) {
+  return FlopsPerStep(work) > 0 || work.tokens_per_step() > 0 || work.items_per_step() > 0;
+}
+
+bool IsForwardOnly(const WorkloadSpec& work) {
+  // Training takes three times as many as its forward pass.
+  return work.forward_flops_per_step() > 0.5 * FlopsPerStep(work);
+}
+
 }  // namespace utlz

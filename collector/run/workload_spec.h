@@ -12,6 +12,12 @@ WorkloadSpec JoinWorkloadSpec(const WorkloadSpec& earlier, const WorkloadSpec& l
 // FLOPs of a step, from those of a token where only they are known; 0 = not known.
 double FlopsPerStep(const WorkloadSpec& work);
 
+// Whether FLOPs, tokens or items of a step are known.
+bool GivesWork(const WorkloadSpec& work);
+
+// Whether the FLOPs are known to be of forward passes alone, such as prefill and decode.
+bool IsForwardOnly(const WorkloadSpec& work);
+
 }  // namespace utlz
 
 #endif  // UTLZ_COLLECTOR_RUN_WORKLOAD_SPEC_H_

@@ -20,6 +20,7 @@ bool ComesByTheThousand(uint32_t source, uint16_t type) {
     case FRAME_MARKERS:
     case FRAME_LAUNCH_CALLS:
     case FRAME_COMMUNICATION_CALLS:
+    case FRAME_THREAD_STACKS:
     case FRAME_SAMPLES:
       return true;
     default:

@@ -80,12 +80,12 @@ class RunningSession : public Session {
     if (outcome.exit_status) end.set_exit_status(*outcome.exit_status);
     if (outcome.signal) end.set_signal(*outcome.signal);
     Join();
-    for (const std::string& notice : outcome.notices) end.add_notices(ValidText(notice));
+    AddNotices(outcome.notices, &end);
     if (loop_->agents() + loop_->agents_left_out() == 0 && outcome.explain_absence) {
-      for (const std::string& notice : outcome.explain_absence())
-        end.add_notices(ValidText(notice));
+      AddNotices(outcome.explain_absence(), &end);
     }
-    for (const std::string& notice : loop_->Notices()) end.add_notices(ValidText(notice));
+    if (outcome.explain_silence && !AnyLaunch()) AddNotices(outcome.explain_silence(), &end);
+    AddNotices(loop_->Notices(), &end);
     end.set_collector_cpu_ns(loop_->cpu_ns());
     SessionResult result;
     result.agents = loop_->agents();
@@ -97,6 +97,17 @@ class RunningSession : public Session {
   }
 
  private:
+  static void AddNotices(const std::vector<std::string>& notices, RunEnd* end) {
+    for (const std::string& notice : notices) end->add_notices(ValidText(notice));
+  }
+
+  // Once the thread has ended: the last records of agents are in by then.
+  bool AnyLaunch() {
+    RunRecorder& recorder = loop_->recorder();
+    recorder.CatchUpWithAll();
+    return recorder.launches() > 0;
+  }
+
   void Join() {
     if (!thread_.joinable()) return;
     loop_->AskToStop();

@@ -33,8 +33,11 @@ struct CommandOutcome {
   std::optional<int> signal = std::nullopt;
   std::optional<uint64_t> end_ns = std::nullopt;  // when, if not now (CLOCK_REALTIME)
   std::vector<std::string> notices = {};          // sentences for the report
-  // More of them, asked for only where no agent ever came.
+  // The session asks for these sentences only if no agent ever came.
   std::function<std::vector<std::string>()> explain_absence = {};
+  // The session asks for these only if no agent recorded a kernel. It asks once agents have handed
+  // over their last records.
+  std::function<std::vector<std::string>()> explain_silence = {};
 };
 
 struct SessionResult {

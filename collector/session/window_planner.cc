@@ -7,7 +7,10 @@ namespace utlz {
 namespace {
 
 constexpr uint64_t kLongestSamplingNs = 500'000'000;
-constexpr uint64_t kDitherNs = 20'000'000;
+// Longer than the steps of most loads, so that windows begin anywhere in a step, whatever those
+// before them met. Where all is recorded anyway, only samples need it.
+constexpr uint64_t kDitherNs = 60'000'000;
+constexpr uint64_t kDitherAtOnceNs = 20'000'000;
 // A sampler that is ready later than this is asked again then.
 constexpr uint64_t kFurthestNs = 600'000'000'000;
 
@@ -100,8 +103,8 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   const uint64_t soonest_ns = std::clamp(sampler ? sampler->ready_ns : 0,
                                          now_ns + (at_once ? 0 : kNoticeNs), now_ns + kFurthestNs);
   const uint64_t agents_ns = at_once ? soonest_ns : agents_ready(uuid);
-  const uint64_t ready_ns =
-      std::clamp(agents_ns, soonest_ns, soonest_ns + kLongestWaitNs) + DitherNs();
+  const uint64_t ready_ns = std::clamp(agents_ns, soonest_ns, soonest_ns + kLongestWaitNs) +
+                            DitherNs(at_once ? kDitherAtOnceNs : kDitherNs);
   const uint64_t length_ns = sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : kWindowNs;
   plan.begin_ns = plan.end_ns = 0;
   const uint64_t begin_ns = AfterOthers(ready_ns, length_ns);
@@ -131,11 +134,11 @@ uint64_t WindowPlanner::AfterOthers(uint64_t begin_ns, uint64_t length_ns) const
 }
 
 // Uniform: xorshift.
-uint64_t WindowPlanner::DitherNs() {
+uint64_t WindowPlanner::DitherNs(uint64_t most_ns) {
   random_state_ ^= random_state_ << 13;
   random_state_ ^= random_state_ >> 7;
   random_state_ ^= random_state_ << 17;
-  return random_state_ % kDitherNs;
+  return random_state_ % most_ns;
 }
 
 }  // namespace utlz

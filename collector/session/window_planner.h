@@ -107,7 +107,7 @@ class WindowPlanner {
   // When a device whose sampler is silent gets its next window.
   uint64_t IdleUntilNs(const DevicePlan& plan) const;
   uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns) const;
-  uint64_t DitherNs();
+  uint64_t DitherNs(uint64_t most_ns);
 
   uint64_t pause_ns_;
   uint64_t begun_ns_;

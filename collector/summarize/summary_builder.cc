@@ -9,6 +9,8 @@
 #include "collector/diagnosis/findings.h"
 #include "collector/diagnosis/sampling_notices.h"
 #include "collector/diagnosis/what_is_known.h"
+#include "collector/steps/step_levels.h"
+#include "collector/steps/step_summary.h"
 #include "collector/summary/alarm_summary.h"
 #include "collector/summary/application_summary.h"
 #include "collector/summary/capture_summary.h"
@@ -25,8 +27,6 @@
 #include "collector/summary/phases.h"
 #include "collector/summary/run_summary.h"
 #include "collector/summary/steady_state_summary.h"
-#include "collector/summary/step_levels.h"
-#include "collector/summary/step_summary.h"
 #include "collector/summary/timeline.h"
 #include "collector/summary/waterfall.h"
 

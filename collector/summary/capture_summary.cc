@@ -33,6 +33,9 @@ void SetClocksAroundWork(const RunState& state, Summary* summary) {
   }
 }
 
+// One process may say any number: a sum that wraps around would hide what the others lost.
+uint64_t SumOrMost(uint64_t a, uint64_t b) { return a + std::min(b, UINT64_MAX - a); }
+
 void SetProcesses(const RunState& state, const Summary& summary, CaptureSummary* capture) {
   uint64_t launches = 0;
   uint64_t untimed = 0;
@@ -42,11 +45,11 @@ void SetProcesses(const RunState& state, const Summary& summary, CaptureSummary*
   double traced_ns = 0;
   double untraced_ns = 0;
   for (const ProcessSummary& process : summary.processes()) {
-    launches += process.launches();
-    untimed += process.launches_untimed();
-    dropped += process.launches_dropped();
-    records_dropped += process.records_dropped_cupti();
-    wire_bytes += process.wire_bytes();
+    launches = SumOrMost(launches, process.launches());
+    untimed = SumOrMost(untimed, process.launches_untimed());
+    dropped = SumOrMost(dropped, process.launches_dropped());
+    records_dropped = SumOrMost(records_dropped, process.records_dropped_cupti());
+    wire_bytes = SumOrMost(wire_bytes, process.wire_bytes());
     if (process.has_lost_at_most_ns()) {
       capture->set_lost_at_most_ns(std::max(capture->lost_at_most_ns(), process.lost_at_most_ns()));
     }

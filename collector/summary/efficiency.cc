@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "collector/analysis/kind_of_program.h"
 #include "collector/analysis/reference_peak.h"
 #include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_class.h"
-#include "collector/normal_interval.h"
+#include "collector/kernel_names/tile_rows.h"
 #include "collector/run/workload_spec.h"
+#include "collector/steps/work_of_step.h"
 #include "collector/summary/device_summary.h"
+#include "collector/summary/flops_gap.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {
-
-// Executed and model FLOPs that differ by less agree: counters and steps are no better.
-constexpr double kAgreeing = 0.02;
 
 double Seconds(double time_ns) { return time_ns * 1e-9; }
 
@@ -110,14 +110,24 @@ void SetAttainable(const RunState& state, const Analysis& analysis,
   }
 }
 
+// Of work that was given for what --steps counts, where no level here came about as often.
+constexpr char kNoLevel[] =
+    "no MFU and no throughput, since no level here came about as often as --steps says: without "
+    "--steps, FLOPs, tokens and items are taken as those of the steps that were found";
+
+// `given`: of a step that was found.
 void SetMfu(const RunState& state, const Analysis& analysis, const Summary& summary,
-            EfficiencySummary* efficiency) {
+            const std::optional<WorkloadSpec>& given, EfficiencySummary* efficiency) {
   const double step_seconds = Seconds(summary.steps().time_mean_ns());
-  const WorkloadSpec& work = state.work;
+  if (step_seconds > 0) efficiency->set_steps_per_second(1 / step_seconds);
+  if (!given.has_value()) {
+    if (GivesWork(state.work)) efficiency->set_mfu_note(kNoLevel);
+    return;
+  }
+  const WorkloadSpec& work = *given;
   if (work.flops_per_token() > 0) efficiency->set_model_flops_per_token(work.flops_per_token());
   if (!work.note().empty()) efficiency->set_model_note(work.note());
   if (step_seconds <= 0) return;
-  efficiency->set_steps_per_second(1 / step_seconds);
   if (work.items_per_step() > 0) {
     efficiency->set_items_per_second(work.items_per_step() / step_seconds);
     efficiency->set_item_name(work.item_name().empty() ? "items" : work.item_name());
@@ -151,11 +161,13 @@ void SetMfu(const RunState& state, const Analysis& analysis, const Summary& summ
       (peak.time_ns_by_type.size() > 1 ? " by the time that each needs" : ""));
 }
 
-// FLOPs that were counted in a mean step.
-struct Executed {
-  double all = 0;
-  double attention = 0;
-};
+// Of a kernel's FLOPs, those of rows that only fill up its tiles, if these have few: all rows but
+// the step's tokens, or but one, and so at most, where these are not known (0).
+double FillingShare(const Kernel& kernel, double tokens) {
+  const int rows = RowsOfTile(kernel.mangled_name);
+  if (!IsNarrowTile(rows)) return 0;
+  return std::max(0.0, 1 - std::max(1.0, tokens) / rows);
+}
 
 std::optional<uint32_t> IndexOf(const RunState& state, const std::string& uuid) {
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
@@ -166,8 +178,10 @@ std::optional<uint32_t> IndexOf(const RunState& state, const std::string& uuid) 
 
 // By the kernel time of a step: what ran outside steps (start-up, evaluation) is left out. Steps
 // are of one device; in one of them the others do as much of what they do in the window.
-Executed ExecutedPerStep(const RunState& state, const Analysis& analysis, const Summary& summary) {
-  Executed executed;
+// `tokens` of a step, 0 = not known.
+ExecutedFlops ExecutedPerStep(const RunState& state, const Analysis& analysis,
+                              const Summary& summary, double tokens) {
+  ExecutedFlops executed;
   // Where too few were counted for HFU, the FLOPs of a step are not known either.
   for (const DeviceSummary& device : summary.devices()) {
     if (!device.has_hfu()) return executed;
@@ -184,98 +198,34 @@ Executed ExecutedPerStep(const RunState& state, const Analysis& analysis, const 
   double all_ns = 0;
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = state.kernels[row.kernel];
-    const double share = row.steady_share / steps_in_window;
+    const double share = row.traced_steady_share / steps_in_window;
     all_ns += share * row.time_ns;
     if (row.part.counters[METRIC_TENSOR_ACTIVE].has_value()) counted_ns += share * row.time_ns;
+    const double filling_share = FillingShare(kernel, tokens);
     for (const TypedFlops& typed : row.work.flops) {
       if (typed.by_pipe) continue;
       const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;
       executed.all += flops;
       if (IsAttentionKernel(kernel.mangled_name)) executed.attention += flops;
+      executed.filling += filling_share * flops;
     }
   }
   // Kernels that no sample met are taken to work as the others, as in HFU.
   if (counted_ns > 0) {
     executed.all *= all_ns / counted_ns;
     executed.attention *= all_ns / counted_ns;
+    executed.filling *= all_ns / counted_ns;
   }
   return executed;
 }
 
-void AddGap(const char* name, double flops, double model_flops, std::string meaning,
-            EfficiencySummary* efficiency) {
-  if (flops == 0) return;
-  FlopsGap* gap = efficiency->add_gap();
-  gap->set_name(name);
-  gap->set_flops_per_step(flops);
-  gap->set_share(flops / model_flops);
-  gap->set_meaning(std::move(meaning));
-}
-
-std::string MeaningOfMore(const WorkloadSpec& work, double model_flops) {
-  std::string meaning =
-      "FLOPs beyond the model's in other kernels: activations computed twice, "
-      "matrix products that the model's FLOPs leave out";
-  if (work.forward_flops_per_step() > 0 && work.forward_flops_per_step() < 0.5 * model_flops) {
-    meaning += "; computing every activation twice costs " +
-               PercentText(work.forward_flops_per_step() / model_flops);
-  }
-  return meaning;
-}
-
-// What was executed and not needed, by what can be separated. The parts sum to the whole.
-void SetGap(const WorkloadSpec& work, const Executed& executed, EfficiencySummary* efficiency) {
-  const double model_flops = efficiency->model_flops_per_step();
-  double rest = executed.all - model_flops;
-  if (work.padded_tokens_per_step() > work.tokens_per_step() && work.tokens_per_step() > 0) {
-    const double padding =
-        model_flops * (work.padded_tokens_per_step() / work.tokens_per_step() - 1);
-    rest -= padding;
-    AddGap(kGapPadding, padding, model_flops,
-           "tokens that are computed and mean nothing: pack sequences, sort them by length",
-           efficiency);
-  }
-  const double attention = executed.attention - work.attention_flops_per_step();
-  if (work.attention_flops_per_step() > 0 && executed.attention > 0) {
-    rest -= attention;
-    AddGap(kGapAttention, attention, model_flops,
-           "attention kernels' FLOPs beyond the model's: scores computed again in the backward "
-           "pass, blocks half masked",
-           efficiency);
-  }
-  if (rest >= 0) {
-    AddGap(kGapMore, rest, model_flops, MeaningOfMore(work, model_flops), efficiency);
-  } else {
-    AddGap(kGapFewer, rest, model_flops,
-           "fewer FLOPs than the model needs: its FLOPs are given too high, steps leave work out, "
-           "or counters missed some",
-           efficiency);
-  }
-}
-
-// The 95 % interval of the executed FLOPs, as a share of the model's.
-double ErrorOfExecuted(const EfficiencySummary& efficiency) {
-  if (!efficiency.has_hfu_error() || efficiency.hfu() <= 0) return 0;
-  return kNormal95 * efficiency.hfu_error() / efficiency.hfu() *
-         efficiency.executed_flops_per_step() / efficiency.model_flops_per_step();
-}
-
-std::string DescribeGap(const EfficiencySummary& efficiency) {
-  const double more = efficiency.executed_flops_per_step() / efficiency.model_flops_per_step() - 1;
-  std::string text = "executed and model FLOPs agree";
-  if (std::abs(more) >= kAgreeing) {
-    text = "measured FLOPs are " + PercentText(std::abs(more)) + (more > 0 ? " above" : " below") +
-           " the model's";
-    if (std::abs(more) <= ErrorOfExecuted(efficiency)) text += ", which is within their error";
-  }
-  std::string parts;
-  for (const FlopsGap& gap : efficiency.gap()) {
-    if (std::abs(gap.share()) < kAgreeing) continue;
-    parts += (parts.empty() ? ": " : ", ") + gap.name();
-    // One part is the whole, whose share is said already.
-    if (efficiency.gap_size() > 1) parts += " " + PercentText(gap.share());
-  }
-  return text + parts;
+// Passes that learn nothing compute nothing again. Where nobody says which they are, generation
+// shows: by its calls, or by products of few rows that are most of the work.
+bool MayRecompute(const RunState& state, const Analysis& analysis, const Summary& summary,
+                  const ExecutedFlops& executed) {
+  if (state.work.forward_flops_per_step() > 0) return !IsForwardOnly(state.work);
+  if (Learns(state, analysis)) return true;
+  return !GeneratesTokens(summary.steps()) && executed.filling < executed.all / 2;
 }
 
 }  // namespace
@@ -285,13 +235,15 @@ void SummarizeEfficiency(const RunState& state, const Analysis& analysis, Summar
   const std::vector<double> weights = PeakWeights(state, analysis);
   SetHfu(state, weights, *summary, &efficiency);
   SetAttainable(state, analysis, weights, &efficiency);
-  SetMfu(state, analysis, *summary, &efficiency);
-  const Executed executed = ExecutedPerStep(state, analysis, *summary);
+  const std::optional<WorkloadSpec> work = WorkOfStep(state.work, summary->steps());
+  SetMfu(state, analysis, *summary, work, &efficiency);
+  const double tokens = work.has_value() ? work->tokens_per_step() : 0;
+  const ExecutedFlops executed = ExecutedPerStep(state, analysis, *summary, tokens);
   if (executed.all > 0) efficiency.set_executed_flops_per_step(executed.all);
   const bool impossible = efficiency.has_peak_flops_per_second() && !efficiency.has_mfu();
   if (executed.all > 0 && efficiency.has_model_flops_per_step() && !impossible) {
-    SetGap(state.work, executed, &efficiency);
-    efficiency.set_gap_note(DescribeGap(efficiency));
+    const bool recomputes = MayRecompute(state, analysis, *summary, executed);
+    SetFlopsGap(*work, executed, recomputes, &efficiency);
   }
   if (efficiency.ByteSizeLong() > 0) *summary->mutable_efficiency() = std::move(efficiency);
 }

@@ -7,12 +7,6 @@
 
 namespace utlz {
 
-// Names of the parts of the gap, which tests look for.
-inline constexpr char kGapPadding[] = "padding";
-inline constexpr char kGapAttention[] = "attention beyond the model's";
-inline constexpr char kGapMore[] = "recomputation, or work outside the model";
-inline constexpr char kGapFewer[] = "not executed, or not counted";
-
 // Devices, kernels and steps must be filled already.
 void SummarizeEfficiency(const RunState& state, const Analysis& analysis, Summary* summary);
 

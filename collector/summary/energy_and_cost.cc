@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "collector/analysis/power_in_steps.h"
+#include "collector/steps/work_of_step.h"
 #include "collector/waterfall_slices.h"
 
 namespace utlz {
@@ -28,8 +29,9 @@ std::optional<double> PowerOfAll(const RunState& state, const Analysis& analysis
   return watts > 0 ? std::make_optional(watts) : std::nullopt;
 }
 
+// `work`: of a step that was found.
 void SetEnergy(const RunState& state, const Analysis& analysis, const Summary& summary,
-               EfficiencySummary* efficiency) {
+               const WorkloadSpec& work, EfficiencySummary* efficiency) {
   double joules = 0;
   double flops = 0;
   double flops_variance = 0;
@@ -48,12 +50,11 @@ void SetEnergy(const RunState& state, const Analysis& analysis, const Summary& s
       efficiency->set_flops_per_joule(efficiency->executed_flops_per_step() /
                                       efficiency->joules_per_step());
     }
-    if (state.work.tokens_per_step() > 0) {
-      efficiency->set_tokens_per_joule(state.work.tokens_per_step() /
-                                       efficiency->joules_per_step());
+    if (work.tokens_per_step() > 0) {
+      efficiency->set_tokens_per_joule(work.tokens_per_step() / efficiency->joules_per_step());
     }
-    if (state.work.items_per_step() > 0) {
-      efficiency->set_items_per_joule(state.work.items_per_step() / efficiency->joules_per_step());
+    if (work.items_per_step() > 0) {
+      efficiency->set_items_per_joule(work.items_per_step() / efficiency->joules_per_step());
     }
   } else if (all && joules > 0 && flops > 0 &&
              std::sqrt(flops_variance) < kMostUncertainty * flops) {
@@ -92,18 +93,18 @@ double BusyShare(const Summary& summary) {
   return window_ns > 0 ? busy_ns / window_ns : 0;
 }
 
-void SetCost(const RunState& state, const Summary& summary, EfficiencySummary* efficiency) {
-  const double price_per_hour = state.work.price_per_hour();
+void SetCost(double price_per_hour, const Summary& summary, const WorkloadSpec& work,
+             EfficiencySummary* efficiency) {
   if (price_per_hour <= 0) return;
   efficiency->set_price_per_hour(price_per_hour);
   const double per_ns = price_per_hour / 3600e9;
   if (summary.steps().time_mean_ns() > 0) {
     efficiency->set_cost_per_step(per_ns * summary.steps().time_mean_ns());
-    if (state.work.tokens_per_step() > 0) {
-      efficiency->set_cost_per_token(efficiency->cost_per_step() / state.work.tokens_per_step());
+    if (work.tokens_per_step() > 0) {
+      efficiency->set_cost_per_token(efficiency->cost_per_step() / work.tokens_per_step());
     }
-    if (state.work.items_per_step() > 0) {
-      efficiency->set_cost_per_item(efficiency->cost_per_step() / state.work.items_per_step());
+    if (work.items_per_step() > 0) {
+      efficiency->set_cost_per_item(efficiency->cost_per_step() / work.items_per_step());
     }
   }
   if (summary.has_steady_state()) {
@@ -129,8 +130,9 @@ void SetCostOfLevels(double price_per_hour, StepsSummary* steps) {
 
 void SummarizeEnergyAndCost(const RunState& state, const Analysis& analysis, Summary* summary) {
   EfficiencySummary efficiency = summary->efficiency();
-  SetEnergy(state, analysis, *summary, &efficiency);
-  SetCost(state, *summary, &efficiency);
+  const WorkloadSpec work = WorkOfStep(state.work, summary->steps()).value_or(WorkloadSpec());
+  SetEnergy(state, analysis, *summary, work, &efficiency);
+  SetCost(state.work.price_per_hour(), *summary, work, &efficiency);
   if (state.work.price_per_hour() > 0 && summary->has_steps()) {
     SetCostOfLevels(state.work.price_per_hour(), summary->mutable_steps());
   }

@@ -198,7 +198,9 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
   std::vector<std::string> texts;
   const StepsSummary& steps = summary.steps();
   if (steps.has_traced_share()) {
-    texts.push_back(PercentText(steps.traced_share()) + " of the steps' time traced");
+    // Where what ran after the last traced step was not counted, it may have been more of them.
+    texts.push_back((steps.has_after_traced() ? "" : "at most ") +
+                    PercentText(steps.traced_share()) + " of the steps' time traced");
   } else if (summary.capture().has_coverage_share()) {
     texts.push_back(PercentText(summary.capture().coverage_share()) + " of the time traced");
   }

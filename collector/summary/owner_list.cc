@@ -21,7 +21,7 @@ WorkPart AsIn(const OwnerList::Owner& owner, WorkPart part) {
 void DescribeWork(const OwnerAmount& all, const OwnerAmount& own, OwnerSummary* summary) {
   if (all.flops.has_value()) {
     summary->set_flops(*all.flops);
-    summary->set_flops_error(std::sqrt(all.flops_variance));
+    summary->set_flops_error(all.FlopsError());
     summary->set_own_flops(own.flops.value_or(0));
     if (all.time_ns > 0 && all.compute_ns > 0) {
       summary->set_hfu(std::min(1.0, all.compute_ns / static_cast<double>(all.time_ns)));
@@ -29,12 +29,12 @@ void DescribeWork(const OwnerAmount& all, const OwnerAmount& own, OwnerSummary* 
   }
   if (all.bytes.has_value()) {
     summary->set_dram_bytes(*all.bytes);
-    summary->set_dram_bytes_error(std::sqrt(all.bytes_variance));
+    summary->set_dram_bytes_error(all.BytesError());
     summary->set_own_dram_bytes(own.bytes.value_or(0));
   }
   if (all.savings_ns.has_value()) {
     summary->set_estimated_savings_ns(*all.savings_ns);
-    summary->set_estimated_savings_error_ns(std::sqrt(all.savings_variance));
+    summary->set_estimated_savings_error_ns(all.SavingsError());
   }
 }
 
@@ -55,6 +55,23 @@ void DescribeParts(const OwnerAmount& all, const OwnerAmount& own, OwnerSummary*
   if (all.inferred_ns > 0) summary->set_inferred_time_ns(static_cast<double>(all.inferred_ns));
 }
 
+// `work`: flops, bytes or saved time of the part.
+void AddResiduals(const WorkPart& part, const std::optional<double>& work,
+                  ByWindowGroup* residuals) {
+  if (!work.has_value() || part.launches <= 0) return;
+  const double of_one = *work / part.launches;
+  for (size_t i = 0; i < residuals->size(); ++i)
+    (*residuals)[i] += of_one * part.launch_residuals[i];
+}
+
+// Adds the variance of a share that groups of windows estimate, by their residuals (the variance of
+// a ratio estimator over clusters).
+double ErrorOf(double variance, const ByWindowGroup& residuals) {
+  constexpr double kGroups = StackWork::kGroups;
+  for (const double one : residuals) variance += kGroups / (kGroups - 1) * Square(one);
+  return std::sqrt(variance);
+}
+
 }  // namespace
 
 void OwnerAmount::Add(const WorkPart& part) {
@@ -70,6 +87,9 @@ void OwnerAmount::Add(const WorkPart& part) {
   AddTo(&flops, part.flops);
   AddTo(&bytes, part.bytes);
   AddTo(&savings_ns, part.savings_ns);
+  AddResiduals(part, part.flops, &flops_residuals);
+  AddResiduals(part, part.bytes, &bytes_residuals);
+  AddResiduals(part, part.savings_ns, &savings_residuals);
   compute_ns += part.compute_ns;
   bound_ns[static_cast<size_t>(part.bound)] += part.time_ns;
 }
@@ -99,8 +119,17 @@ void OwnerAmount::Add(const OwnerAmount& other) {
   flops_variance += other.flops_variance;
   bytes_variance += other.bytes_variance;
   savings_variance += other.savings_variance;
+  for (size_t i = 0; i < flops_residuals.size(); ++i) {
+    flops_residuals[i] += other.flops_residuals[i];
+    bytes_residuals[i] += other.bytes_residuals[i];
+    savings_residuals[i] += other.savings_residuals[i];
+  }
   for (size_t i = 0; i < bound_ns.size(); ++i) bound_ns[i] += other.bound_ns[i];
 }
+
+double OwnerAmount::FlopsError() const { return ErrorOf(flops_variance, flops_residuals); }
+double OwnerAmount::BytesError() const { return ErrorOf(bytes_variance, bytes_residuals); }
+double OwnerAmount::SavingsError() const { return ErrorOf(savings_variance, savings_residuals); }
 
 int OwnerList::Find(const std::string& key, int parent, const OwnerSummary& head) {
   const auto [entry, is_new] = by_key_.try_emplace(key, static_cast<int>(owners_.size()));

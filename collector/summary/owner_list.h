@@ -13,11 +13,15 @@
 #include <vector>
 
 #include "collector/owners/stack_owners.h"
+#include "collector/run/stack_work.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
 inline constexpr int kBounds = 6;  // values of Bound
+
+// By group of trace windows (StackWork).
+using ByWindowGroup = std::array<double, StackWork::kGroups>;
 
 // A part of a kernel's work.
 struct WorkPart {
@@ -33,6 +37,10 @@ struct WorkPart {
   LaunchPass pass = LaunchPass::kForward;
   bool inferred = false;
   uint32_t part_of_layer = UINT32_MAX;  // index into GraphOwners::parts; the greatest: none
+  // Launches between windows are divided by the shares that stacks have of a kernel in all windows
+  // together. By group of windows: the part's launches less those by its share in all of them,
+  // scaled to the launches between windows. The sum over groups is 0.
+  ByWindowGroup launch_residuals{};
 };
 
 // Standard errors for each launch of the row of kernels that parts are of.
@@ -54,7 +62,9 @@ struct OwnerAmount {
   double launches = 0;
   std::optional<double> flops, bytes, savings_ns;
   double compute_ns = 0;
-  double flops_variance = 0, bytes_variance = 0, savings_variance = 0;
+  double flops_variance = 0, bytes_variance = 0, savings_variance = 0;  // of the rows' counters
+  ByWindowGroup flops_residuals{}, bytes_residuals{},
+      savings_residuals{};  // as WorkPart has launches
   std::array<int64_t, kBounds> bound_ns{};
   double row_launches = 0;  // of the row whose parts are being added
 
@@ -62,6 +72,11 @@ struct OwnerAmount {
   void EndRow(const RowErrors& errors);
   // What another owner has, between rows.
   void Add(const OwnerAmount& other);
+
+  // Standard errors: of the counters, and of how work between windows is divided among owners.
+  double FlopsError() const;
+  double BytesError() const;
+  double SavingsError() const;
 };
 
 class OwnerList {

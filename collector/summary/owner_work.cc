@@ -12,12 +12,17 @@
 namespace utlz {
 namespace {
 
+void Add(const ByWindowGroup& more, ByWindowGroup* sum) {
+  for (size_t i = 0; i < sum->size(); ++i) (*sum)[i] += more[i];
+}
+
 struct SitePart {
   uint32_t stack = 0;
   double launches = 0;
   double time_ns = 0;
   bool inferred = false;
   uint32_t part = kNoPart;
+  ByWindowGroup by_group{};  // launches; none of what is not known by its own stack
 
   auto Order() const { return std::tuple(stack, inferred, part); }
 };
@@ -69,7 +74,12 @@ class RowDivision {
   template <typename Take>
   void Divide(const std::vector<SitePart>& sites, const Take& take) const {
     double launches = 0, time_ns = 0;
-    for (const SitePart& site : sites) launches += site.launches, time_ns += site.time_ns;
+    ByWindowGroup by_group{};
+    for (const SitePart& site : sites) {
+      launches += site.launches;
+      time_ns += site.time_ns;
+      Add(site.by_group, &by_group);
+    }
     ExactShares time(std::llround(std::max(0.0, row_.time_ns)), time_ns);
     for (size_t i = 0; i < sites.size(); ++i) {
       const double time_share = time_ns > 0 ? sites[i].time_ns / time_ns : 0;
@@ -78,6 +88,7 @@ class RowDivision {
       part.time_ns = time.Next(sites[i].time_ns, i + 1 == sites.size());
       part.steady_ns = static_cast<double>(part.time_ns) * std::clamp(row_.steady_share, 0.0, 1.0);
       part.launches = launch_share * row_.launches;
+      part.launch_residuals = ResidualsOf(sites[i], by_group);
       // Of launches that counters do not tell apart, the longer ones do more.
       const double of_one = row_.launches * time_share;
       if (work_.flops.has_value()) part.flops = *work_.flops * of_one;
@@ -97,6 +108,23 @@ class RowDivision {
   const RowErrors& errors() const { return work_.errors; }
 
  private:
+  // What WorkPart::launch_residuals is of this site, by the launches of all sites in each group.
+  ByWindowGroup ResidualsOf(const SitePart& site, const ByWindowGroup& kernel) const {
+    ByWindowGroup residuals{};
+    double of_kernel = 0, of_site = 0;
+    for (size_t i = 0; i < kernel.size(); ++i) {
+      of_kernel += kernel[i];
+      of_site += site.by_group[i];
+    }
+    if (of_kernel <= 0) return residuals;
+    const double between =
+        std::max(0.0, row_.launches - static_cast<double>(row_.durations.count()));
+    for (size_t i = 0; i < residuals.size(); ++i) {
+      residuals[i] = between / of_kernel * (site.by_group[i] - of_site / of_kernel * kernel[i]);
+    }
+    return residuals;
+  }
+
   static double Share(double error, const std::optional<double>& of) {
     return of.value_or(0) > 0 ? error / *of : 0;
   }
@@ -107,6 +135,16 @@ class RowDivision {
 };
 
 using Sites = std::vector<SitePart>;
+
+// A part of a site, which has so many of its launches.
+SitePart PartOf(const SitePart& site, double launches, double time_ns) {
+  SitePart part = site;
+  part.launches = launches;
+  part.time_ns = time_ns;
+  const double share = site.launches > 0 ? launches / site.launches : 0;
+  for (double& in_group : part.by_group) in_group *= share;
+  return part;
+}
 
 // What was launched from a stack and is known to belong to another owner goes there.
 void MoveToOwners(const std::vector<MovedWork>& work_of_nodes, std::vector<Sites>* sites) {
@@ -120,8 +158,8 @@ void MoveToOwners(const std::vector<MovedWork>& work_of_nodes, std::vector<Sites
     for (SitePart& site : (*sites)[kernel]) {
       const auto from = moved.find({kernel, site.stack});
       if (from == moved.end()) continue;
-      site.launches = std::max(0.0, site.launches - from->second.launches);
-      site.time_ns = std::max(0.0, site.time_ns - from->second.time_ns);
+      site = PartOf(site, std::max(0.0, site.launches - from->second.launches),
+                    std::max(0.0, site.time_ns - from->second.time_ns));
     }
   }
   for (const MovedWork& work : work_of_nodes) {
@@ -141,6 +179,7 @@ void MergeSites(Sites* sites) {
       merged.push_back(site);
       continue;
     }
+    Add(site.by_group, &merged.back().by_group);
     merged.back().launches += site.launches;
     merged.back().time_ns += site.time_ns;
   }
@@ -152,8 +191,9 @@ std::vector<Sites> SitesOfKernels(const RunState& state,
                                   const std::vector<MovedWork>& work_of_nodes) {
   std::vector<Sites> sites(state.kernels.kernels().size());
   state.stack_work.ForEachSite([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-    sites[kernel].push_back(
-        {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
+    SitePart site{stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)};
+    std::copy(sums.launches_by_group.begin(), sums.launches_by_group.end(), site.by_group.begin());
+    sites[kernel].push_back(site);
   });
   MoveToOwners(work_of_nodes, &sites);
   for (size_t i = 0; i < sites.size(); ++i) {
@@ -186,18 +226,16 @@ std::vector<Sites> DivideAmongKinds(Sites sites, const std::vector<const KernelR
   for (const SitePart& site : sites) {
     double left = site.launches;
     while (kind + 1 < rows.size() && left >= room) {
-      SitePart part = site;
-      part.launches = room;
-      part.time_ns = room * rows[kind]->durations.mean_ns();
-      if (room > 0) by_kind[kind].push_back(part);
+      if (room > 0) {
+        by_kind[kind].push_back(PartOf(site, room, room * rows[kind]->durations.mean_ns()));
+      }
       left -= room;
       room = launches * rows[++kind]->launches / of_rows;
     }
     if (left <= 0 && site.launches > 0) continue;
-    SitePart part = site;
-    part.launches = left;
-    part.time_ns = left < site.launches ? left * rows[kind]->durations.mean_ns() : site.time_ns;
-    by_kind[kind].push_back(part);
+    const double time_ns =
+        left < site.launches ? left * rows[kind]->durations.mean_ns() : site.time_ns;
+    by_kind[kind].push_back(PartOf(site, left, time_ns));
     room -= left;
   }
   return by_kind;
@@ -206,13 +244,39 @@ std::vector<Sites> DivideAmongKinds(Sites sites, const std::vector<const KernelR
 // By the stacks before and after.
 using IdlePairs = std::map<std::pair<uint32_t, uint32_t>, double>;
 
+// How often a gap counts, times its length.
+double WeightNs(const StackGap& gap, const DevicePart& part) {
+  return gap.IsOne()
+             ? part.gap_time.LengthNs(gap.start_ns, gap.end_ns)
+             : part.time.MeanWeight(gap.start_ns, gap.end_ns) * static_cast<double>(gap.idle_ns);
+}
+
 IdlePairs PairsOf(const IdleByStack& idle, const DevicePart& part) {
   IdlePairs pairs;
   idle.ForEach([&](const StackGap& gap) {
-    const double idle_ns = gap.IsOne() ? part.gap_time.LengthNs(gap.start_ns, gap.end_ns)
-                                       : part.time.MeanWeight(gap.start_ns, gap.end_ns) *
-                                             static_cast<double>(gap.idle_ns);
+    const double idle_ns = WeightNs(gap, part);
     if (idle_ns > 0) pairs[{gap.before, gap.after}] += idle_ns;
+  });
+  return pairs;
+}
+
+// By the stack after, and what threads of its process were in meanwhile. In short gaps a sample
+// says little, and few have one.
+IdlePairs SampledPairsOf(const ThreadStacks& samples, const IdleByStack& idle,
+                         const DevicePart& part) {
+  IdlePairs pairs;
+  if (samples.empty()) return pairs;
+  idle.ForEach([&](const StackGap& gap) {
+    if (!gap.IsOne() || gap.idle_ns < IdleByStack::kLongNs) return;
+    std::vector<uint32_t> inside;
+    samples.ForEachIn(
+        gap.source, gap.start_ns, gap.end_ns,
+        [&inside](const ThreadStacks::Sample& sample) { inside.push_back(sample.stack); });
+    const double idle_ns = WeightNs(gap, part);
+    if (idle_ns <= 0) return;
+    for (const uint32_t stack : inside) {
+      pairs[{gap.after, stack}] += idle_ns / static_cast<double>(inside.size());
+    }
   });
   return pairs;
 }
@@ -245,7 +309,8 @@ void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwne
 
 int64_t DivideIdleTime(
     const RunState& state, const Analysis& analysis,
-    const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take) {
+    const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take,
+    const std::function<void(uint32_t after, uint32_t inside, double idle_ns)>& take_sampled) {
   int64_t total_ns = 0;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!state.devices[i].used) continue;
@@ -260,6 +325,10 @@ int64_t DivideIdleTime(
            shares.Next(pair->second, std::next(pair) == pairs.end()));
     }
     if (pairs.empty()) take(kNoStack, kNoStack, idle_ns);
+    for (const auto& [pair, weight_ns] :
+         SampledPairsOf(state.thread_stacks, state.devices[i].idle_by_stack, part)) {
+      take_sampled(pair.first, pair.second, weight_ns / weights_ns * static_cast<double>(idle_ns));
+    }
     total_ns += idle_ns;
   }
   return total_ns;

@@ -24,9 +24,13 @@ void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwne
 // Calls take(before, after, idle_ns); what they sum to is the devices' idle time in the steady
 // part, which is returned. A device's is divided as its gaps are, each as often as the step around
 // it counts (DevicePart::gap_time). Where none was recorded, it goes to stack 0.
+//
+// Calls take_sampled(after, inside, idle_ns) for what is sampled of it: gaps in which samples of
+// launching threads fell, divided among the stacks that the samples show.
 int64_t DivideIdleTime(
     const RunState& state, const Analysis& analysis,
-    const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take);
+    const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take,
+    const std::function<void(uint32_t after, uint32_t inside, double idle_ns)>& take_sampled);
 
 }  // namespace utlz
 

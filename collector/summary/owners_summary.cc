@@ -15,6 +15,7 @@
 #include "collector/owners/graph_owners.h"
 #include "collector/owners/stack_owners.h"
 #include "collector/owners/why_without_stacks.h"
+#include "collector/owners/idle_frames.h"
 #include "collector/summary/layer_tree.h"
 #include "collector/summary/owner_list.h"
 #include "collector/summary/owner_rows.h"
@@ -57,6 +58,8 @@ class Owners {
     if (!has_stacks) return;  // parts that repeat are seen without stacks too
     SetCoverage(owners);
     WriteRepeated(all_ns, owners->mutable_repeated_layers());
+    idle_frames_.ForEach(state_.stacks,
+                         [this](int line) { return &lines_[static_cast<size_t>(line)].head; });
     WriteByWeight(lines_, all_ns, true, kMostLines, "(other lines)", owners->mutable_lines());
   }
 
@@ -223,12 +226,16 @@ class Owners {
           lines_.EndRow(errors);
           operations_.EndRow(errors);
         });
-    idle_ns_ =
-        DivideIdleTime(state_, analysis_, [this](uint32_t before, uint32_t after, int64_t idle_ns) {
+    idle_ns_ = DivideIdleTime(
+        state_, analysis_,
+        [this](uint32_t before, uint32_t after, int64_t idle_ns) {
           const OfStack from = Of(before), to = Of(after);
           layers_.list().AddIdle(to.layer, from.layer, idle_ns);
           repeated_.list().AddIdle(to.repeated, from.repeated, idle_ns);
           lines_.AddIdle(to.line, from.line, idle_ns);
+        },
+        [this](uint32_t after, uint32_t inside, double idle_ns) {
+          idle_frames_.Add(Of(after).line, inside, idle_ns);
         });
   }
 
@@ -306,6 +313,7 @@ class Owners {
   LayerTree layers_{false};
   LayerTree repeated_{true};
   OwnerList lines_, operations_;
+  IdleFrames idle_frames_;  // by line
   std::unordered_map<uint32_t, int> operation_of_kernel_;
   std::set<std::string> instruction_operations_;  // of XLA's, which stacks point to
   std::vector<OfStack> of_stacks_;

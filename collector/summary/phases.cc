@@ -90,14 +90,13 @@ double StepsInRun(const StepsSummary& steps) {
   return static_cast<double>(steps.steps());
 }
 
-// Those after the last one that was traced take as long as the others.
-uint64_t EndOfSteps(const StepsSpan& span, const StepsSummary& steps, const Bounds& bounds) {
-  const double after_ns = steps.after_traced() * steps.time_mean_ns();
-  return std::min(bounds.run_end_ns, span.end_ns + static_cast<uint64_t>(after_ns));
+uint64_t EndOfUntraced(const StepsSpan& span, double untraced_ns, const Bounds& bounds) {
+  return std::min(bounds.run_end_ns, span.end_ns + static_cast<uint64_t>(untraced_ns));
 }
 
-void AddSteps(const StepsSpan& span, const Bounds& bounds, const StepsSummary& steps, bool attached,
-              Phases* phases) {
+void AddSteps(const RunState& state, const Analysis& analysis, const Bounds& bounds,
+              const StepsSummary& steps, bool attached, Phases* phases) {
+  const StepsSpan& span = *analysis.steady.steps;
   if (steps.start_ns_size() > 0) {
     const auto first_ns = static_cast<uint64_t>(std::max(0.0, steps.start_ns(0)));
     const uint64_t begin_ns = bounds.run_start_ns + first_ns;
@@ -111,8 +110,12 @@ void AddSteps(const StepsSpan& span, const Bounds& bounds, const StepsSummary& s
   if (PhaseSummary* phase = phases->AddUntil(span.start_ns, "warmup"); phase != nullptr) {
     phase->set_steps(warmup);
   }
-  PhaseSummary* phase = phases->AddUntil(EndOfSteps(span, steps, bounds), "steps");
+  const double later_ns = UntracedTimeOfLaterSteps(state.devices[span.device].ledger, span);
+  PhaseSummary* phase = phases->AddUntil(EndOfUntraced(span, later_ns, bounds), "steps");
   if (phase != nullptr) phase->set_steps(std::max(0.0, StepsInRun(steps) - warmup));
+  if (steps.has_after_traced()) return;
+  const double unknown_ns = analysis.devices[span.device].part.untraced_after_ns;
+  phases->AddUntil(EndOfUntraced(span, unknown_ns, bounds), "untraced");
 }
 
 }  // namespace
@@ -132,7 +135,7 @@ void SummarizePhases(const RunState& state, const Analysis& analysis, Summary* s
     phases.AddUntil(bounds->first_work_ns, "start");
   }
   if (analysis.steady.steps.has_value() && summary->has_steps()) {
-    AddSteps(*analysis.steady.steps, *bounds, summary->steps(), attached, &phases);
+    AddSteps(state, analysis, *bounds, summary->steps(), attached, &phases);
   } else {
     phases.AddUntil(bounds->last_work_ns, "work");
   }

@@ -1,4 +1,6 @@
 // The run cut into parts that records tell apart: start, loading, set-up, warm-up, steps, end.
+// Where nobody counted what ran after the last traced step, what was not traced there is a part
+// too.
 #ifndef UTLZ_COLLECTOR_SUMMARY_PHASES_H_
 #define UTLZ_COLLECTOR_SUMMARY_PHASES_H_
 

@@ -113,17 +113,27 @@ void AddKernels(const RunState& state, const Analysis& analysis, uint32_t device
   }
 }
 
+// Of what was not traced after the last traced step, what may have been steps: where these were
+// counted, what follows the last of them is the end, as in the phases.
+double UntracedAfterNs(const Analysis& analysis, const DeviceState& device, const DevicePart& part,
+                       const StepsSummary& steps) {
+  if (!analysis.steady.steps.has_value() || !steps.has_after_traced()) {
+    return part.untraced_after_ns;
+  }
+  return UntracedTimeOfLaterSteps(device.ledger, *analysis.steady.steps);
+}
+
 // What comes before and after the steady part, and stretches of it that were not steady.
 void AddRest(const RunState& state, const Analysis& analysis, const DeviceState& device,
-             const DevicePart& part, double wall_ns, Slices* slices) {
+             const DevicePart& part, double untraced_after_ns, double wall_ns, Slices* slices) {
   const double untraced_ns = part.content.UntracedNs();
-  (*slices)[kSliceUntraced] += untraced_ns + part.untraced_before_ns + part.untraced_after_ns;
+  (*slices)[kSliceUntraced] += untraced_ns + part.untraced_before_ns + untraced_after_ns;
   (*slices)[kSlicePauses] += part.pause_ns;
   const double ours_ns = part.slowdown_ns + part.stall_ns;
   (*slices)[kSliceSlowdown] += ours_ns;
   const double inside_ns = part.TimeNs() + untraced_ns + part.pause_ns + ours_ns;
   const double rest_ns =
-      std::max(0.0, wall_ns - inside_ns - part.untraced_before_ns - part.untraced_after_ns);
+      std::max(0.0, wall_ns - inside_ns - part.untraced_before_ns - untraced_after_ns);
   if (!analysis.steady.steps.has_value()) {
     (*slices)[kSliceOutside] += rest_ns;
     return;
@@ -138,11 +148,13 @@ void AddRest(const RunState& state, const Analysis& analysis, const DeviceState&
   (*slices)[kSliceEnd] += rest_ns - start_up_ns;
 }
 
-void AddDevice(const RunState& state, const Analysis& analysis, uint32_t index, double wall_ns,
-               Slices* slices) {
+void AddDevice(const RunState& state, const Analysis& analysis, const StepsSummary& steps,
+               uint32_t index, double wall_ns, Slices* slices) {
   const DevicePart& part = analysis.devices[index].part;
   const StretchContent& content = part.content;
-  AddRest(state, analysis, state.devices[index], part, wall_ns, slices);
+  const DeviceState& device = state.devices[index];
+  const double untraced_after_ns = UntracedAfterNs(analysis, device, part, steps);
+  AddRest(state, analysis, device, part, untraced_after_ns, wall_ns, slices);
   (*slices)[kSliceIdleTurnaround] += content.TimeNs(TimeCategory::kTurnaroundGap);
   (*slices)[kSliceIdleLaunch] += content.TimeNs(TimeCategory::kLaunchGap);
   (*slices)[kSliceIdleReadback] += content.TimeNs(TimeCategory::kReadbackGap);
@@ -166,7 +178,7 @@ void SummarizeWaterfall(const RunState& state, const Analysis& analysis, Summary
   double window_ns = 0;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!state.devices[i].used || state.devices[i].sweep.first_ns() == 0) continue;
-    AddDevice(state, analysis, i, wall_ns, &slices);
+    AddDevice(state, analysis, summary->steps(), i, wall_ns, &slices);
     total_ns += wall_ns;
     window_ns += analysis.devices[i].part.TimeNs();
   }

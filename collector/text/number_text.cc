@@ -80,6 +80,16 @@ std::string PercentText(std::optional<double> share) {
   return Known(share) ? Fixed(std::fmin(*share * 100, 99999), 1) + " %" : kUnknown;
 }
 
+std::string PrecisePercentText(std::optional<double> share) {
+  // Shown with one decimal, a share below is that of less than one digit.
+  constexpr double kOneDigit = 0.001;
+  constexpr int kMostDecimals = 9;
+  if (!Known(share) || *share == 0 || std::fabs(*share) >= kOneDigit) return PercentText(share);
+  const double percent = *share * 100;
+  const int decimals = 1 - static_cast<int>(std::floor(std::log10(std::fabs(percent))));
+  return Fixed(percent, std::min(decimals, kMostDecimals)) + " %";
+}
+
 std::string PercentWithErrorText(double share, double error_share) {
   return PercentText(share) + " ± " + (error_share < 0.0005 ? "<0.1 %" : PercentText(error_share));
 }

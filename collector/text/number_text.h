@@ -19,6 +19,8 @@ std::string TimeText(std::optional<double> time_ns, int digits = kDigits);
 std::string PrefixedText(std::optional<double> value, std::string_view unit, int digits = kDigits);
 std::string BytesText(std::optional<double> bytes);    // "1.50 GB" (powers of ten), "4 B"
 std::string PercentText(std::optional<double> share);  // "43.2 %"
+// The same, of two digits where it would show as none: "0.028 %".
+std::string PrecisePercentText(std::optional<double> share);
 // "3.5 % ± 2.1 %", "3.5 % ± <0.1 %".
 std::string PercentWithErrorText(double share, double error_share);
 std::string ShortPercentText(std::optional<double> share);  // "43%", "<1%"

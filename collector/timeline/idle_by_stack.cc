@@ -13,8 +13,9 @@ uint64_t PairOf(const StackGap& gap) { return uint64_t{gap.before} << 32 | gap.a
 
 }  // namespace
 
-void IdleByStack::Charge(StackGap gap, uint32_t after) {
-  gap.after = after;
+void IdleByStack::Charge(StackGap gap, const Activity& next) {
+  gap.after = next.stack;
+  gap.source = next.source;
   if (gap.idle_ns >= kLongNs && long_gaps_.size() < kMostLong) {
     long_gaps_.push_back(gap);
     return;
@@ -23,8 +24,8 @@ void IdleByStack::Charge(StackGap gap, uint32_t after) {
   short_gaps_.push_back(gap);
 }
 
-void IdleByStack::ChargeWaiting(uint32_t after) {
-  for (const StackGap& gap : waiting_) Charge(gap, after);
+void IdleByStack::ChargeWaiting(const Activity& next) {
+  for (const StackGap& gap : waiting_) Charge(gap, next);
   waiting_.clear();
 }
 
@@ -74,16 +75,15 @@ void IdleByStack::AddWithStacks(const Activity& activity) {
     const StackGap gap = {.start_ns = busy_until_ns_,
                           .end_ns = activity.start_ns,
                           .idle_ns = activity.start_ns - busy_until_ns_,
-                          .before = last_stack_,
-                          .after = 0};
+                          .before = last_stack_};
     if (is_copy && waiting_.size() < kMostWaiting) {
       waiting_.push_back(gap);
     } else {
-      Charge(gap, activity.stack);
+      Charge(gap, activity);
     }
   }
   // What follows an untraced time need not be what followed the copy.
-  if (!is_copy) ChargeWaiting(activity.stack);
+  if (!is_copy) ChargeWaiting(activity);
   if (activity.end_ns < busy_until_ns_) return;
   busy_until_ns_ = activity.end_ns;
   if (!is_copy) last_stack_ = activity.stack;

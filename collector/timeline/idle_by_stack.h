@@ -25,6 +25,7 @@ struct StackGap {
   uint64_t idle_ns = 0;
   uint32_t before = 0;  // stacks; 0: not known
   uint32_t after = 0;
+  uint16_t source = 0;  // process of what follows; of several gaps, of one of them
 
   bool IsOne() const { return idle_ns == end_ns - start_ns; }
 };
@@ -56,8 +57,8 @@ class IdleByStack {
   static constexpr size_t kMostWaiting = 64;
 
   void AddWithStacks(const Activity& activity);
-  void Charge(StackGap gap, uint32_t after);
-  void ChargeWaiting(uint32_t after);
+  void Charge(StackGap gap, const Activity& next);
+  void ChargeWaiting(const Activity& next);
   void MakeRoom();
   void JoinInSlices();
   void LimitPairs();

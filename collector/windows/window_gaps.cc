@@ -127,7 +127,14 @@ std::optional<WindowGaps::Sides> WindowGaps::SidesOf(uint32_t window, uint64_t n
   const auto head = static_cast<double>(times_.HeadOperations(gaps.after));
   const std::optional<double> operations = ProbableOperations(gaps);
   if (!operations.has_value() || tail <= 0 || head <= 0) return std::nullopt;
-  const double error_share = gaps.before == 0 ? 0.5 : std::sqrt(tail * head) / (tail + head);
+  const double of_one_gap = gaps.before == 0 ? 0.5 : std::sqrt(tail * head) / (tail + head);
+  // The tail of a short window is its head too, beside the gap before it: what it happened to meet
+  // counts in both gaps, so that their errors add up.
+  const auto is_short = [&](uint32_t of) {
+    return of > 0 && times_.LengthNs(of, now_ns) <= WindowTimes::kSliceNs;
+  };
+  const int shared_sides = (is_short(gaps.before) ? 1 : 0) + (is_short(gaps.after) ? 1 : 0);
+  const double error_share = of_one_gap * std::sqrt(1 + shared_sides / 2.0);
   return Sides{gaps.before, gaps.after, *operations / tail, *operations / head, error_share};
 }
 

@@ -34,8 +34,9 @@ class WindowGaps {
     double gap_of_tail;
     double gap_of_head;
     // Standard error of what ran in the gap ÷ how far its estimates by tail and by head differ:
-    // √(tail × head) ÷ (tail + head), at most 0.5. It is 0.5 after the first window, in which the
-    // program began.
+    // √(tail × head) ÷ (tail + head), at most 0.5, and 0.5 after the first window, in which the
+    // program began. It is √1.5 times as much for one of the two windows that is so short that it
+    // stands beside another gap too, and √2 times for both.
     double error_share;
   };
   std::optional<Sides> SidesOf(uint32_t window, uint64_t now_ns) const;

@@ -9,6 +9,8 @@
 
 namespace utlz::agent {
 
+inline constexpr uint32_t kMostVarintBytes = 10;
+
 inline constexpr uint64_t ZigZag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
 }
@@ -24,7 +26,7 @@ class ByteBuffer {
     overflowed_ = false;
   }
   void Varint(uint64_t value) {
-    if (size_ + 10 > capacity_) {
+    if (size_ + kMostVarintBytes > capacity_) {
       overflowed_ = true;
       return;
     }

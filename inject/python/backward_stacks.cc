@@ -16,6 +16,7 @@ bool BackwardStacks::Create() {
 
 void BackwardStacks::BeginWindow() {
   ClearArray(last_, kThreads);
+  period_.BeginWindow();
   if (derived_.IsHalfFull()) derived_.Clear();
 }
 
@@ -45,18 +46,25 @@ DerivedStack BackwardStacks::StackOfNode(uint64_t own, const AutogradNode& node)
   return stack;
 }
 
+bool BackwardStacks::FindExactly(const AutogradNode& node, DerivedStack* stack) const {
+  stack->before = forward_.Get(node.thread, node.number);
+  stack->after = 0;
+  stack->is_exact = stack->before != 0;
+  return stack->is_exact;
+}
+
 bool BackwardStacks::FindForward(const AutogradNode& node, DerivedStack* stack) const {
-  uint64_t before = forward_.Get(node.thread, node.number), after = 0;
-  stack->is_exact = before != 0;
+  if (FindExactly(node, stack)) return true;
+  uint64_t before = 0, after = 0;
   for (uint64_t i = 1; i <= kMostDistance && before == 0 && i <= node.number; ++i) {
     before = forward_.Get(node.thread, node.number - i);
   }
-  for (uint64_t i = 1; i <= kMostDistance && after == 0 && !stack->is_exact; ++i) {
+  for (uint64_t i = 1; i <= kMostDistance && after == 0; ++i) {
     after = forward_.Get(node.thread, node.number + i);
   }
   // With launches on one side alone, this node may have launched while no window was open. Then the
   // other side has nothing to do with it.
-  if (!stack->is_exact && (before == 0 || after == 0)) return false;
+  if (before == 0 || after == 0) return false;
   stack->before = before;
   stack->after = after;
   return true;
@@ -68,7 +76,9 @@ bool BackwardStacks::FindInEarlierSteps(const AutogradNode& node, DerivedStack* 
   AutogradNode earlier = node;
   for (uint64_t i = 0; i < kMostSteps && earlier.number >= period; ++i) {
     earlier.number -= period;
-    if (!FindForward(earlier, stack)) continue;
+    const bool found =
+        i < kMostStepsAround ? FindForward(earlier, stack) : FindExactly(earlier, stack);
+    if (!found) continue;
     // The earlier step's stack stands for this one's, so it is marked inferred. A stack between two
     // equal ones is that stack.
     if (stack->is_exact) stack->after = stack->before;

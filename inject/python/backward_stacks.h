@@ -44,7 +44,10 @@ class BackwardStacks {
   static constexpr uint32_t kThreads = 256;
   // So far away the launches around a node that launched nothing are looked for.
   static constexpr uint64_t kMostDistance = 8;
-  static constexpr uint64_t kMostSteps = 8;  // so far back FindInEarlierSteps looks
+  // So far back FindInEarlierSteps looks, which is some windows; for launches around the node it
+  // looks less far.
+  static constexpr uint64_t kMostSteps = 64;
+  static constexpr uint64_t kMostStepsAround = 16;
 
   // What the thread was in at its last launch inside a node with a number. Threads with the same
   // place overwrite each other.
@@ -54,6 +57,7 @@ class BackwardStacks {
   };
   Last& LastOfThread() const;
   DerivedStack StackOfNode(uint64_t own, const AutogradNode& node) const;
+  bool FindExactly(const AutogradNode& node, DerivedStack* stack) const;
   // Finds what launched in the node's forward, or around it; false where no window saw that.
   bool FindForward(const AutogradNode& node, DerivedStack* stack) const;
   // Finds that of the node which stood in the same place of an earlier step.

@@ -13,6 +13,10 @@ uint32_t SlotOf(uint64_t module, uint32_t slots) {
   return static_cast<uint32_t>(module * 0x9E3779B97F4A7C15u >> 40) % slots;
 }
 
+bool Has(const uint64_t* modules, uint32_t count, uint64_t module) {
+  return std::find(modules, modules + count, module) != modules + count;
+}
+
 }  // namespace
 
 bool ModulePaths::Create(const PythonLayout& layout) {
@@ -25,29 +29,57 @@ bool ModulePaths::Create(const PythonLayout& layout) {
 }
 
 void ModulePaths::Forget() {
+  KeepModels();
   ClearArray(nodes_, kMostModules);
   ClearArray(slots_, kSlots);
   count_ = root_count_ = 0;
 }
 
+// Forgets models that are gone, and adds those that were read and have modules in them.
+void ModulePaths::KeepModels() {
+  const auto is_dropped = [this](uint64_t model) {
+    return Has(roots_, root_count_, model) || !IsModel(model);
+  };
+  model_count_ =
+      static_cast<uint32_t>(std::remove_if(models_, models_ + model_count_, is_dropped) - models_);
+  for (uint32_t i = 0; i < count_; ++i) {
+    const uint32_t parent = nodes_[i].parent;
+    if (parent == i || nodes_[parent].parent != parent) continue;  // not directly in a model
+    const uint64_t model = nodes_[parent].module;
+    if (Has(models_, model_count_, model) || model_count_ == kMostRoots) continue;
+    models_[model_count_++] = model;
+  }
+}
+
 bool ModulePaths::Find(uint64_t root, uint64_t module, const char* around, char* path) {
   path[0] = 0;
   if (root == module) return true;
-  const bool is_read = std::find(roots_, roots_ + root_count_, root) != roots_ + root_count_;
-  if (!is_read && root_count_ < kMostRoots) Read(root);
+  ReadOnce(root);
   const uint32_t index = IndexOf(module);
   if (index != kMostModules && WritePath(index, root, path)) return true;
   WriteOrdinal(module, around, path);
   return false;
 }
 
-uint64_t ModulePaths::OutermostAround(uint64_t module) const {
+uint64_t ModulePaths::OutermostAround(uint64_t module) {
+  for (uint32_t i = 0; i < model_count_ && IndexOf(module) == kMostModules; ++i) {
+    // What lies where a model lay may be its next owner's, and is read when that is called.
+    if (IsModel(models_[i])) ReadOnce(models_[i]);
+  }
   uint32_t index = IndexOf(module);
   if (index == kMostModules) return module;
   for (uint32_t i = 0; i < kMostDepth && nodes_[index].parent != index; ++i) {
     index = nodes_[index].parent;
   }
   return nodes_[index].module;
+}
+
+bool ModulePaths::IsModel(uint64_t module) {
+  return ReadModuleChildren(layout_, module, children_, 1) > 0;
+}
+
+void ModulePaths::ReadOnce(uint64_t root) {
+  if (!Has(roots_, root_count_, root) && root_count_ < kMostRoots) Read(root);
 }
 
 // Level by level: a node is read when its turn comes, and what is in it comes behind all others.

@@ -21,14 +21,16 @@ class ModulePaths {
 
   // Once, before all others. False where there is no memory.
   bool Create(const PythonLayout& layout);
-  // Reads models anew from now on: modules may have come and gone. Ordinals stay.
+  // Reads models anew from now on: modules may have come and gone. Ordinals stay, and which models
+  // there were.
   void Forget();
   // Writes the path of `module` in the model whose outermost module is `root`: empty for that one.
   // `around` is the path of the module that called it. False where it has no path in the model and
   // was given its class and an ordinal.
   bool Find(uint64_t root, uint64_t module, const char* around, char* path);
-  // The outermost module of a model that has been read and that `module` is in; else itself.
-  uint64_t OutermostAround(uint64_t module) const;
+  // The outermost module of a model that `module` is in; else itself. A model is known once Find
+  // has been asked for a module in it, and stays known beyond Forget: it is then read here.
+  uint64_t OutermostAround(uint64_t module);
   // How often a module turned out to be part of a model that was called later: paths in it changed.
   uint32_t adoptions() const { return adoptions_; }
 
@@ -50,7 +52,12 @@ class ModulePaths {
     char class_name[kMostClassBytes];
   };
 
+  // Reads a model, unless that was done since Forget.
+  void ReadOnce(uint64_t root);
   void Read(uint64_t root);
+  // Whether there are modules in it now.
+  bool IsModel(uint64_t module);
+  void KeepModels();
   bool Adopt(const PythonModuleChild& child, uint32_t at, uint64_t root);
   // The index of a module's node, or kMostModules.
   uint32_t IndexOf(uint64_t module) const;
@@ -63,8 +70,9 @@ class ModulePaths {
   uint32_t* slots_ = nullptr;  // open addressing; index + 1, 0 = free
   PythonModuleChild* children_ = nullptr;
   Ordinal* ordinals_ = nullptr;
-  uint64_t roots_[kMostRoots] = {};
-  uint32_t count_ = 0, root_count_ = 0, ordinal_count_ = 0;
+  uint64_t roots_[kMostRoots] = {};   // read since Forget
+  uint64_t models_[kMostRoots] = {};  // outermost modules with modules in them, known before it
+  uint32_t count_ = 0, root_count_ = 0, model_count_ = 0, ordinal_count_ = 0;
   uint32_t adoptions_ = 0;
 };
 

@@ -26,6 +26,10 @@ class NodePeriod {
     votes_.store(0, std::memory_order_relaxed);
   }
 
+  // What follows comes after a pause in which launches were not seen: the distance of a launch from
+  // one before the pause is that of many steps.
+  void BeginWindow() { ClearArray(entries_, kEntries); }
+
   // The first launch of a node, whose stack has this hash.
   void Add(uint64_t thread, uint64_t number, uint64_t hash) {
     Entry& entry = entries_[(hash ^ thread * 0x9E3779B97F4A7C15u) % kEntries];

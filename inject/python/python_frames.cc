@@ -1,8 +1,7 @@
 #include "inject/python/python_frames.h"
 
-#include <cstring>
-
 #include "inject/base/memory.h"
+#include "inject/python/frame_memory.h"
 
 namespace utlz::agent {
 namespace {
@@ -21,13 +20,6 @@ constexpr uint64_t kIntegerTag = 3;
 constexpr uint64_t kLeastAddress = 1 << 16;
 constexpr uint64_t kMostAddress = uint64_t{1} << 48;
 
-// Of memory that the calling thread keeps as it is.
-uint64_t Word(uint64_t address) {
-  uint64_t word;
-  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof(word));
-  return word;
-}
-
 // Of memory that other threads write.
 uint64_t SharedWord(uint64_t address) {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(address), __ATOMIC_RELAXED);
@@ -40,6 +32,33 @@ bool CanBeObject(uint64_t address) {
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
   return hash ^ hash >> 29;
+}
+
+class StackHash {
+ public:
+  void Add(const PythonFrame& frame) {
+    mixed_ = Mix(Mix(mixed_, frame.code), frame.instruction);
+    if (frame.module != 0) mixed_ = Mix(mixed_, frame.module);
+    is_empty_ = false;
+  }
+  // 0 where there was no frame, and else never.
+  uint64_t value() const { return is_empty_ ? 0 : mixed_ != 0 ? mixed_ : 1; }
+
+ private:
+  uint64_t mixed_ = 1;
+  bool is_empty_ = true;
+};
+
+// False where there was no room for the frame.
+bool Append(const PythonFrame& frame, PythonStack* stack) {
+  stack->is_cut = stack->frame_count == kMostPythonFrames;
+  if (!stack->is_cut) stack->frames[stack->frame_count++] = frame;
+  return !stack->is_cut;
+}
+
+// Which cache, and which launcher, a thread's is.
+uint32_t CacheOf(uint64_t thread) {
+  return static_cast<uint32_t>(Mix(0, thread) >> 40) % PythonFrames::kCaches;
 }
 
 // Where a stack is looked for. Its steps are its own, so that stacks do not pile up side by side.
@@ -59,16 +78,52 @@ bool PythonFrames::Create(const PythonLayout& layout) {
 PythonWalk PythonFrames::Walk() {
   const auto thread = reinterpret_cast<uint64_t>(layout_.this_thread());
   uint64_t frame = 0;
-  const NoStack why = FindInnermost(thread, &frame);
+  const NoStack why = FindInnermost<OwnFrame>(thread, &frame);
   if (why != NoStack::kNone) return {0, why};
   uint64_t hash = 0;
   if (!HashFrames(frame, &hash)) return {0, NoStack::kOddFrames};
   if (hash == 0) return {0, NoStack::kNoFrames};
-  CacheEntry* const cache = caches_ + (Mix(0, thread) >> 40) % kCaches * kCacheEntries;
+  const uint32_t index = CacheOf(thread);
+  if (launchers_[index].load(std::memory_order_relaxed) != thread) {
+    launchers_[index].store(thread, std::memory_order_relaxed);
+  }
+  CacheEntry* const cache = caches_ + index * kCacheEntries;
   if (!Knows(cache, hash) && Report(frame, hash)) Remember(cache, hash);
   return {hash, NoStack::kNone};
 }
 
+// What a thread does in between may have changed some frames and not others. So a stack counts
+// where the same frames stand at the same places, in the same calls, when it is read once more.
+bool PythonFrames::Sample(uint32_t launcher, PythonStack* stack) const {
+  const uint64_t thread = launchers_[launcher].load(std::memory_order_relaxed);
+  if (thread == 0) return false;
+  uint64_t chain = 0, chain_again = 0;
+  PythonStack again;
+  return CopyStack(thread, stack, &chain) && CopyStack(thread, &again, &chain_again) &&
+         chain == chain_again && stack->hash != 0;
+}
+
+// `chain` tells of all but the instruction of the innermost frame, which changes all the while.
+bool PythonFrames::CopyStack(uint64_t thread, PythonStack* stack, uint64_t* chain) const {
+  uint64_t innermost = 0;
+  stack->frame_count = 0;
+  stack->is_cut = false;
+  if (FindInnermost<CopiedFrame>(thread, &innermost) != NoStack::kNone) return false;
+  StackHash hash;
+  *chain = 0;
+  const bool is_plausible =
+      VisitFrames<CopiedFrame>(innermost, [&](uint64_t address, const PythonFrame& read) {
+        const uint64_t call = stack->frame_count == 0 ? 0 : read.instruction;
+        *chain = Mix(Mix(Mix(*chain, address), read.code), call);
+        if (!Append(read, stack)) return false;
+        hash.Add(read);
+        return true;
+      });
+  stack->hash = hash.value();
+  return is_plausible;
+}
+
+template <typename Memory>
 NoStack PythonFrames::FindInnermost(uint64_t thread, uint64_t* frame) const {
   if (thread == 0) return NoStack::kNoThreadState;
   const uint64_t runtime = layout_.runtime;
@@ -76,37 +131,52 @@ NoStack PythonFrames::FindInnermost(uint64_t thread, uint64_t* frame) const {
   // New interpreters come in front of the first one.
   const uint64_t newest = SharedWord(runtime + layout_.runtime_interpreters);
   const uint64_t first = SharedWord(runtime + layout_.runtime_interpreters + 8);
-  if (!CanBeObject(thread)) return NoStack::kOddFrames;
-  if (newest != first || Word(thread + layout_.thread_interpreter) != first) {
-    return NoStack::kSubInterpreter;
+  uint64_t interpreter = 0;
+  if (!CanBeObject(thread) || !Memory::Read(thread + layout_.thread_interpreter, &interpreter)) {
+    return NoStack::kOddFrames;
   }
-  *frame = Word(thread + layout_.thread_frame);
+  if (newest != first || interpreter != first) return NoStack::kSubInterpreter;
+  if (!Memory::Read(thread + layout_.thread_frame, frame)) return NoStack::kOddFrames;
   if (layout_.has_cframe && *frame != 0) {
-    if (!CanBeObject(*frame)) return NoStack::kOddFrames;
-    *frame = Word(*frame + layout_.cframe_frame);
+    if (!CanBeObject(*frame) || !Memory::Read(*frame + layout_.cframe_frame, frame)) {
+      return NoStack::kOddFrames;
+    }
   }
   return *frame == 0 ? NoStack::kNoFrames : NoStack::kNone;
 }
 
-template <typename Take>
+template <typename Memory, typename Take>
 bool PythonFrames::VisitFrames(uint64_t frame, Take take) const {
+  Memory memory(layout_);
   for (uint32_t step = 0; frame != 0 && step < kMostSteps; ++step) {
-    if (!CanBeObject(frame)) return false;
-    const uint8_t owner = *reinterpret_cast<const uint8_t*>(frame + layout_.frame_owner);
+    if (!CanBeObject(frame) || !memory.MoveTo(frame)) return false;
+    const uint8_t owner = memory.Byte(layout_.frame_owner);
     if (owner > kLastOwner) return false;
-    const uint64_t previous = Word(frame + layout_.frame_previous);
     if (owner < kFirstOwnerWithoutCode) {
       PythonFrame read;
-      read.code = Word(frame + layout_.frame_code);
+      read.code = memory.Word(layout_.frame_code);
       if (layout_.has_tags) read.code &= ~kTagMask;
       if (!CanBeObject(read.code)) return false;
-      read.instruction = Word(frame + layout_.frame_instruction);
-      read.module = IsModuleCode(read.code) ? ModuleOf(frame) : 0;
-      if (!take(read)) return true;
+      read.instruction = memory.Word(layout_.frame_instruction);
+      read.module = IsModuleCode(read.code) ? ModuleOf(memory) : 0;
+      if (!take(frame, read)) return true;
     }
-    frame = previous;
+    frame = memory.Word(layout_.frame_previous);
   }
   return true;
+}
+
+template <typename Memory>
+uint64_t PythonFrames::ModuleOf(const Memory& memory) const {
+  uint64_t local = memory.Word(layout_.frame_locals);
+  if (layout_.has_tags) {
+    if ((local & kTagMask) == kIntegerTag) return 0;
+    local &= ~kTagMask;
+  }
+  uint64_t type = 0, content = 0;
+  if (!CanBeObject(local) || !Memory::Read(local + kObjectType, &type)) return 0;
+  if (type != layout_.cell_type) return local;
+  return Memory::Read(local + kCellContent, &content) && CanBeObject(content) ? content : 0;
 }
 
 bool PythonFrames::IsModuleCode(uint64_t code) const {
@@ -118,27 +188,14 @@ bool PythonFrames::IsModuleCode(uint64_t code) const {
   return false;
 }
 
-uint64_t PythonFrames::ModuleOf(uint64_t frame) const {
-  uint64_t local = Word(frame + layout_.frame_locals);
-  if (layout_.has_tags) {
-    if ((local & kTagMask) == kIntegerTag) return 0;
-    local &= ~kTagMask;
-  }
-  if (!CanBeObject(local)) return 0;
-  if (Word(local + kObjectType) != layout_.cell_type) return local;
-  const uint64_t content = Word(local + kCellContent);
-  return CanBeObject(content) ? content : 0;
-}
-
 bool PythonFrames::HashFrames(uint64_t frame, uint64_t* hash) const {
-  uint64_t mixed = 1;
+  StackHash mixed;
   uint32_t count = 0;
-  const bool is_plausible = VisitFrames(frame, [&](const PythonFrame& read) {
-    mixed = Mix(Mix(mixed, read.code), read.instruction);
-    if (read.module != 0) mixed = Mix(mixed, read.module);
+  const bool is_plausible = VisitFrames<OwnFrame>(frame, [&](uint64_t, const PythonFrame& read) {
+    mixed.Add(read);
     return ++count < kMostPythonFrames;
   });
-  *hash = count == 0 ? 0 : mixed != 0 ? mixed : 1;
+  *hash = mixed.value();
   return is_plausible;
 }
 
@@ -188,14 +245,8 @@ bool PythonFrames::Report(uint64_t frame, uint64_t hash) {
   stack.hash = hash;
   stack.frame_count = 0;
   stack.is_cut = false;
-  VisitFrames(frame, [&stack](const PythonFrame& read) {
-    if (stack.frame_count == kMostPythonFrames) {
-      stack.is_cut = true;
-      return false;
-    }
-    stack.frames[stack.frame_count++] = read;
-    return true;
-  });
+  VisitFrames<OwnFrame>(
+      frame, [&stack](uint64_t, const PythonFrame& read) { return Append(read, &stack); });
   slot->turn.store(filled, std::memory_order_release);
   return true;
 }
@@ -217,6 +268,13 @@ bool PythonFrames::TakeNewStack(PythonStack* stack) {
   slot.turn.store(filled + 1, std::memory_order_release);
   ++head_;
   return true;
+}
+
+bool PythonFrames::KnewSampled(uint32_t launcher, uint64_t hash) {
+  CacheEntry* const cache = caches_ + launcher * kCacheEntries;
+  if (Knows(cache, hash)) return true;
+  Remember(cache, hash);
+  return false;
 }
 
 void PythonFrames::ForgetStacks() { ClearArray(caches_, kCaches * kCacheEntries); }

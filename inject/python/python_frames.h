@@ -7,6 +7,9 @@
 // module of a call; never a code object. Those are read later by another thread, from the record of
 // a new stack (python_code.h).
 //
+// What a launching thread is in while it launches nothing, another thread samples: it has the
+// kernel copy the frames, twice, and takes what is the same both times.
+//
 // Python frees the states of threads that still run when it ends. A walk sees that it has begun to
 // and reads no frame then; a thread that stops between this look and its last read, for as long as
 // Python takes to free its state, reads what is no longer there. A code object that was freed
@@ -46,6 +49,7 @@ class PythonFrames {
  public:
   static constexpr uint32_t kCaches = 64;
   static constexpr uint32_t kCacheEntries = 4096;
+  static constexpr uint32_t kLaunchers = kCaches;  // of threads that share one, the last
   static constexpr uint32_t kMostModuleCodes = 4;
   static constexpr uint64_t kNewStacks = 1024;
 
@@ -55,6 +59,11 @@ class PythonFrames {
   // Any thread, of its own frames. A stack that is not known is put among the new ones; where they
   // have no room it is counted as lost, and is new again the next time.
   PythonWalk Walk();
+
+  // Samples what a launching thread is in now: `launcher` counts from 0 to kLaunchers. Any other
+  // thread; system calls. False where there is no such thread, where it runs no Python, or where it
+  // went on while it was read.
+  bool Sample(uint32_t launcher, PythonStack* stack) const;
 
   // Frames of this code have a module as their first local, or a cell that holds it. Any thread.
   // False where kMostModuleCodes are known.
@@ -66,6 +75,9 @@ class PythonFrames {
   uint64_t TakeLost() { return lost_.exchange(0, std::memory_order_relaxed); }
   // Has every stack be new again.
   void ForgetStacks();
+  // Whether a sampled stack was known already, by a walk or a sample since ForgetStacks; from now on
+  // it is.
+  bool KnewSampled(uint32_t launcher, uint64_t hash);
 
  private:
   using CacheEntry = std::atomic<uint64_t>;  // a stack's hash, 0: free
@@ -74,13 +86,18 @@ class PythonFrames {
     PythonStack stack;
   };
 
-  // Calls take(frame) for each frame of Python code from `frame` outwards. Whether all of them
-  // could be CPython's.
-  template <typename Take>
+  // These read with a class of frame_memory.h.
+  // Calls take(address, frame) for each frame of Python code from `frame` outwards. Whether all of
+  // them could be CPython's, and could be read.
+  template <typename Memory, typename Take>
   bool VisitFrames(uint64_t frame, Take take) const;
+  template <typename Memory>
   NoStack FindInnermost(uint64_t thread, uint64_t* frame) const;
-  uint64_t ModuleOf(uint64_t frame) const;
+  template <typename Memory>
+  uint64_t ModuleOf(const Memory& memory) const;
+
   bool IsModuleCode(uint64_t code) const;
+  bool CopyStack(uint64_t thread, PythonStack* stack, uint64_t* chain) const;
   bool HashFrames(uint64_t frame, uint64_t* hash) const;
   bool Knows(CacheEntry* cache, uint64_t hash) const;
   void Remember(CacheEntry* cache, uint64_t hash);
@@ -91,6 +108,7 @@ class PythonFrames {
   // A thread has the cache that its state's address picks. Two threads may have the same one: its
   // entries are atomic, and a stack that one of them reported is known for both.
   CacheEntry* caches_ = nullptr;
+  std::atomic<uint64_t> launchers_[kLaunchers] = {};  // states of threads, 0: none
   NewStack* new_stacks_ = nullptr;
   std::atomic<uint64_t> module_codes_[kMostModuleCodes] = {};
   std::atomic<uint64_t> tail_{0};

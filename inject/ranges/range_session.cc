@@ -11,6 +11,9 @@ constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint64_t kFindContextNs = 3000 * kMillisecondNs;  // no idle moment by then: none comes
 constexpr uint64_t kWindowNs = 500 * kMillisecondNs;
 constexpr uint64_t kAbandonNs = 5000 * kMillisecondNs;
+// For threads to leave their driver calls: our thread may wait longer than others.
+constexpr uint64_t kPatienceNs = 50 * kMillisecondNs;
+constexpr uint64_t kShortPatienceNs = 1 * kMillisecondNs;
 
 }  // namespace
 
@@ -22,16 +25,16 @@ void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed,
       recorder_ = recorder;
       return Begin(now_ns);
     case Phase::kFindContext:
-      if (now_ns > began_ns_ + kFindContextNs) Disable();
+      if (now_ns > began_ns_ + kFindContextNs) Disable(kPatienceNs);
       return;
     case Phase::kSetUp:
-      return allowed ? SetUp() : Disable();
+      return allowed ? SetUp() : Disable(kPatienceNs);
     case Phase::kRunning:
       // No idle moment is likely to come: give up, and leave the open range, which harms nobody.
-      if (now_ns > deadline_ns_.load() + kAbandonNs) End();
+      if (now_ns > deadline_ns_.load() + kAbandonNs) End(kPatienceNs);
       return;
     case Phase::kStopped:
-      return ReadOut();
+      return ReadOut(kPatienceNs);
     case Phase::kFinished:
       return;
   }
@@ -44,20 +47,20 @@ bool RangeSession::EndSoon() {
       return false;
     case Phase::kFindContext:
     case Phase::kSetUp:
-      Disable();
+      Disable(kPatienceNs);
       return false;
     case Phase::kRunning:
       deadline_ns_.store(0);
       return true;
     case Phase::kStopped:
-      ReadOut();
+      ReadOut(kPatienceNs);
       return false;
   }
   return false;
 }
 
 void RangeSession::Abandon() {
-  if (UnderWay()) End();
+  if (UnderWay()) End(kShortPatienceNs);
 }
 
 void RangeSession::EndAtExit() {
@@ -68,7 +71,7 @@ void RangeSession::EndAtExit() {
     counters_.Stop();
     phase = Phase::kStopped;
   }
-  if (phase == Phase::kStopped) return ReadOut();
+  if (phase == Phase::kStopped) return ReadOut(kShortPatienceNs);
   Abandon();
 }
 
@@ -80,9 +83,10 @@ void RangeSession::Begin(uint64_t now_ns) {
   phase_.store(Phase::kFindContext, std::memory_order_release);
   if (cupti_->subscribe(&subscriber_, DriverCallCallback, nullptr) != cupti::kSuccess) {
     subscriber_ = nullptr;
-    return Disable();
+    return Disable(kPatienceNs);
   }
-  cupti_->enable_domain(1, subscriber_, cupti::kDomainDriverApi);
+  exits_.Begin();
+  SwitchCallbacks(true);
 }
 
 // The chip is asked of device 0: the processes of one machine see GPUs of one kind, or the
@@ -102,18 +106,29 @@ void RangeSession::SetUp() {
   const bool started = StartCounters();
   const uint64_t now_ns = MonotonicNs();
   setup_ns_ = now_ns - before_ns;
-  if (!started) return Disable();
+  if (!started) return Disable(kPatienceNs);
   deadline_ns_.store(now_ns + kWindowNs);
   phase_.store(Phase::kRunning, std::memory_order_release);
 }
 
 void RangeSession::OnDriverCall(const cupti::CallbackData& call) {
+  const bool leaves = call.site == cupti::kCallbackExit;
+  if (!leaves) exits_.Entered(call.correlation_data);
+  FollowDriverCall(call, leaves);
+  if (leaves) exits_.Left(call.correlation_data, [this](bool on) { SwitchCallbacks(on); });
+}
+
+void RangeSession::SwitchCallbacks(bool on) {
+  cupti_->enable_domain(on ? 1 : 0, subscriber_, cupti::kDomainDriverApi);
+}
+
+void RangeSession::FollowDriverCall(const cupti::CallbackData& call, bool leaves) {
   const Phase phase = phase_.load(std::memory_order_acquire);
   if (phase == Phase::kNone || phase >= Phase::kStopped) return;
   const cupti::Context context = context_.load(std::memory_order_relaxed);
   if (context != nullptr && call.context != context) return;
   if (phase == Phase::kFindContext) WatchMainThread();
-  if (!idle_.OnDriverCall(call, call.site == cupti::kCallbackExit)) return;
+  if (!idle_.OnDriverCall(call, leaves)) return;
   // One thread at a time, and never waiting for another.
   if (in_callback_.exchange(true, std::memory_order_acquire)) return;
   OnIdle(call);
@@ -155,16 +170,16 @@ void RangeSession::CloseRange() {
   ++ranges_;
 }
 
-void RangeSession::ReadOut() {
+void RangeSession::ReadOut(uint64_t patience_ns) {
   uint32_t decoded = 0;
   if (counters_.Decode()) decoded = counters_.Ranges();
   Send(decoded);
-  Disable();
+  Disable(patience_ns);
 }
 
-void RangeSession::Disable() {
+void RangeSession::Disable(uint64_t patience_ns) {
   counters_.Release();
-  End();
+  End(patience_ns);
 }
 
 void RangeSession::Send(uint32_t decoded) {
@@ -203,12 +218,12 @@ void RangeSession::Send(uint32_t decoded) {
   sent_ = true;
 }
 
-void RangeSession::End() {
+void RangeSession::End(uint64_t patience_ns) {
   phase_.store(Phase::kFinished, std::memory_order_release);
   // The collector waits for word before it takes the counters back, also where there is none.
   if (!sent_) Send(0);
   if (subscriber_ == nullptr) return;
-  cupti_->enable_domain(0, subscriber_, cupti::kDomainDriverApi);
+  exits_.End(patience_ns, [this](bool on) { SwitchCallbacks(on); });
   cupti_->unsubscribe(subscriber_);
   subscriber_ = nullptr;
 }

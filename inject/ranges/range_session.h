@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "inject/base/last_exit.h"
 #include "inject/driver/cupti_api.h"
 #include "inject/ranges/idle_tracker.h"
 #include "inject/ranges/range_counters.h"
@@ -37,7 +38,7 @@ class RangeSession {
   bool Finished() const { return phase_.load() == Phase::kFinished; }
   bool UnderWay() const { return phase_.load() != Phase::kNone && !Finished(); }
 
-  // CUPTI's callback for driver calls.
+  // CUPTI's callback for driver calls, as a thread enters one and as it leaves.
   void OnDriverCall(const cupti::CallbackData& call);
 
  private:
@@ -58,18 +59,22 @@ class RangeSession {
   void Begin(uint64_t now_ns);
   bool StartCounters();
   void SetUp();
+  void FollowDriverCall(const cupti::CallbackData& call, bool leaves);
+  void SwitchCallbacks(bool on);
   void OnIdle(const cupti::CallbackData& call);
   void CloseRange();
-  void ReadOut();
-  void Disable();
   void Send(uint32_t decoded);
-  void End();
+  // These wait for so long at most until no thread is in a driver call (last_exit.h).
+  void ReadOut(uint64_t patience_ns);
+  void Disable(uint64_t patience_ns);
+  void End(uint64_t patience_ns);
 
   const CuptiApi* cupti_ = nullptr;
   Recorder* recorder_ = nullptr;
   cupti::Subscriber subscriber_ = nullptr;
   std::atomic<Phase> phase_{Phase::kNone};
   std::atomic<bool> in_callback_{false};
+  LastExit exits_;
   std::atomic<cupti::Context> context_{nullptr};
   std::atomic<uint32_t> context_id_{0};
   IdleTracker idle_;

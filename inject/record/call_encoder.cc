@@ -1,23 +1,14 @@
 #include "inject/record/call_encoder.h"
 
 #include <initializer_list>
-#include <iterator>
 
-#include "inject/base/memory.h"
+#include "inject/base/columns.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {
 
 bool CallEncoder::Create() {
-  constexpr uint32_t kColumnBytes = (kMaxCalls + 1) * 10;
-  ByteBuffer* const columns[] = {&start_, &duration_, &correlation_, &thread_};
-  auto* memory = MapArray<uint8_t>(std::size(columns) * uint64_t{kColumnBytes});
-  if (memory == nullptr) return false;
-  for (ByteBuffer* column : columns) {
-    *column = ByteBuffer(memory, kColumnBytes);
-    memory += kColumnBytes;
-  }
-  return true;
+  return MapColumns({&start_, &duration_, &correlation_, &thread_}, kMaxCalls + 1);
 }
 
 void CallEncoder::Add(const cupti::ApiRecord& record) {

@@ -1,24 +1,16 @@
 #include "inject/record/communication_encoder.h"
 
 #include <initializer_list>
-#include <iterator>
 
-#include "inject/base/memory.h"
+#include "inject/base/columns.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {
 
 bool CommunicationEncoder::Create(StringTable* strings) {
   strings_ = strings;
-  constexpr uint32_t kColumnBytes = (kMaxCalls + 1) * 10;
-  ByteBuffer* const columns[] = {&time_, &thread_, &function_, &bytes_, &communicator_, &ranks_};
-  auto* memory = MapArray<uint8_t>(std::size(columns) * uint64_t{kColumnBytes});
-  if (memory == nullptr) return false;
-  for (ByteBuffer* column : columns) {
-    *column = ByteBuffer(memory, kColumnBytes);
-    memory += kColumnBytes;
-  }
-  return true;
+  return MapColumns({&time_, &thread_, &function_, &bytes_, &communicator_, &ranks_},
+                    kMaxCalls + 1);
 }
 
 void CommunicationEncoder::Add(const CommunicationCall& call) {

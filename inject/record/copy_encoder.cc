@@ -1,24 +1,16 @@
 #include "inject/record/copy_encoder.h"
 
 #include <initializer_list>
-#include <iterator>
 
-#include "inject/base/memory.h"
+#include "inject/base/columns.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {
 
 bool CopyEncoder::Create() {
-  constexpr uint32_t kColumnBytes = (kMaxCopies + 1) * 10;
-  ByteBuffer* const columns[] = {&kind_,   &start_,   &duration_, &bytes_,
-                                 &stream_, &context_, &flags_,    &graph_node_};
-  auto* memory = MapArray<uint8_t>(std::size(columns) * uint64_t{kColumnBytes});
-  if (memory == nullptr) return false;
-  for (ByteBuffer* column : columns) {
-    *column = ByteBuffer(memory, kColumnBytes);
-    memory += kColumnBytes;
-  }
-  return true;
+  return MapColumns(
+      {&kind_, &start_, &duration_, &bytes_, &stream_, &context_, &flags_, &graph_node_},
+      kMaxCopies + 1);
 }
 
 void CopyEncoder::Add(const Copy& copy) {

@@ -18,7 +18,6 @@ class DefinitionSender {
   // The most that a frame's variants take.
   static constexpr uint32_t kMaxVariantsPerFrame = 512;
   static constexpr uint32_t kVariantColumns = 19;
-  static constexpr uint32_t kMostVarintBytes = 10;
   static constexpr uint32_t kMostVariantBytes =
       kMaxVariantsPerFrame * kVariantColumns * kMostVarintBytes;
 

@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "inject/base/memory.h"
+#include "inject/base/columns.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {
@@ -10,16 +10,11 @@ namespace utlz::agent {
 bool LaunchEncoder::Create(VariantTable* variants, bool with_correlation) {
   variants_ = variants;
   with_correlation_ = with_correlation;
-  constexpr uint32_t kColumnBytes = (kMaxLaunches + 1) * 10;
-  ByteBuffer* const columns[] = {&run_predicted_,   &run_variant_,   &gap_,
-                                 &duration_,        &segment_count_, &segment_stream_,
-                                 &segment_context_, &segment_graph_, &correlation_,
-                                 &untimed_variant_, &untimed_count_};
-  constexpr uint32_t kColumns = sizeof columns / sizeof columns[0];
-  auto* memory = MapArray<uint8_t>(uint64_t{kColumns} * kColumnBytes);
-  if (memory == nullptr) return false;
-  for (uint32_t i = 0; i < kColumns; ++i) {
-    *columns[i] = ByteBuffer(memory + uint64_t{i} * kColumnBytes, kColumnBytes);
+  if (!MapColumns(
+          {&run_predicted_, &run_variant_, &gap_, &duration_, &segment_count_, &segment_stream_,
+           &segment_context_, &segment_graph_, &correlation_, &untimed_variant_, &untimed_count_},
+          kMaxLaunches + 1)) {
+    return false;
   }
   Reset();
   return true;

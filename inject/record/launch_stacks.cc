@@ -14,7 +14,7 @@ bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
   is_ready_ = numbers_ != nullptr && new_stack_ != nullptr && frames_.Create(layout) &&
               backward_.Create() && instructions_.Create() && calls_.Create() && nodes_.Create() &&
               compiled_files_.Create() && resolver_.Create(layout, strings, &compiled_files_) &&
-              tree_.Create() && encoder_.Create();
+              tree_.Create() && encoder_.Create() && thread_stacks_.Create();
   is_without_memory_ = !is_ready_;
   return is_ready_;
 }
@@ -79,6 +79,19 @@ void LaunchStacks::TakeNewStacks() {
   lost_ += frames_.TakeLost();
   // While what the nodes were captured from still is where it was.
   nodes_.Name([this](uint64_t hash) { return NumberOfLaunch(hash); });
+}
+
+void LaunchStacks::SampleThreads(uint64_t time_ns) {
+  for (uint32_t thread = 0; thread < PythonFrames::kLaunchers; ++thread) {
+    if (thread_stacks_.Full()) return;
+    if (!frames_.Sample(thread, new_stack_)) continue;
+    const uint64_t hash = new_stack_->hash;
+    if (!frames_.KnewSampled(thread, hash) || !IsCurrent(hash)) {
+      SetNumber(hash, resolver_.Resolve(*new_stack_, &frames_, &tree_));
+    }
+    const uint32_t stack = NumberOfHash(hash);
+    if (stack != 0) thread_stacks_.Add(time_ns, stack);
+  }
 }
 
 bool LaunchStacks::IsCurrent(uint64_t hash) const {
@@ -188,6 +201,7 @@ void LaunchStacks::Restart() {
   calls_.Clear();
   nodes_.Clear();
   compiled_files_.Clear();
+  thread_stacks_.Clear();
   tree_.Clear();
   ClearArray(numbers_, kNumbers);
   number_count_ = 0;

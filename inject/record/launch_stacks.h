@@ -10,14 +10,15 @@
 #include <cstdint>
 
 #include "inject/python/backward_stacks.h"
+#include "inject/python/call_stacks.h"
 #include "inject/python/captured_nodes.h"
 #include "inject/python/python_frames.h"
-#include "inject/record/call_stacks.h"
 #include "inject/record/compiled_files.h"
 #include "inject/record/stack_encoder.h"
 #include "inject/record/stack_resolver.h"
 #include "inject/record/stack_tree.h"
 #include "inject/record/string_table.h"
+#include "inject/record/thread_stack_encoder.h"
 #include "inject/xla/instruction_stacks.h"
 
 namespace utlz::agent {
@@ -53,12 +54,15 @@ class LaunchStacks {
   // Numbers new stacks. Call it before reading a buffer's records: their launches were put here
   // earlier.
   void TakeNewStacks();
+  // Samples what launching threads are in at this time, after TakeNewStacks, and adds it to
+  // thread_stacks().
+  void SampleThreads(uint64_t time_ns);
+  ThreadStackEncoder& thread_stacks() { return thread_stacks_; }
   // The stack of the call that launched a graph; 0: none. All kernels of one launch have the call's
   // number, so they all ask for it.
   uint32_t NumberOfGraphLaunch(uint32_t call) { return NumberOfLaunch(calls_.Get(call)); }
   // The stack of the call that launched a single kernel; 0: none. The first kernel that asks gets
-  // it, later ones get none: CUPTI may stop calling us back on a thread, and then gives all kernels
-  // of that thread the number of its last call.
+  // it, later ones get none: CUPTI may give all calls of a thread one number (last_exit.h).
   uint32_t TakeNumberOf(uint32_t call) { return NumberOfLaunch(calls_.Take(call)); }
   // The stack that a node of a graph was captured from; 0: that was not seen.
   uint32_t NumberOfNode(uint64_t node);
@@ -107,6 +111,7 @@ class LaunchStacks {
   StringTable* strings_ = nullptr;
   StackTree tree_;
   StackEncoder encoder_;
+  ThreadStackEncoder thread_stacks_;
   Number* numbers_ = nullptr;
   uint32_t number_count_ = 0;
   PythonStack* new_stack_ = nullptr;

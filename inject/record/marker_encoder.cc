@@ -1,8 +1,8 @@
 #include "inject/record/marker_encoder.h"
 
 #include <initializer_list>
-#include <iterator>
 
+#include "inject/base/columns.h"
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
@@ -10,17 +10,10 @@ namespace utlz::agent {
 
 bool MarkerEncoder::Create(StringTable* strings) {
   strings_ = strings;
-  constexpr uint32_t kColumnBytes = (kMaxMarkers + 1) * 10;
-  ByteBuffer* const columns[] = {&start_, &duration_, &name_, &domain_, &thread_, &depth_};
-  auto* memory = MapArray<uint8_t>(std::size(columns) * uint64_t{kColumnBytes});
   open_ = MapArray<Open>(kMaxOpen);
   threads_ = MapArray<ThreadDepth>(kMaxThreads);
-  if (memory == nullptr || open_ == nullptr || threads_ == nullptr) return false;
-  for (ByteBuffer* column : columns) {
-    *column = ByteBuffer(memory, kColumnBytes);
-    memory += kColumnBytes;
-  }
-  return true;
+  return open_ != nullptr && threads_ != nullptr &&
+         MapColumns({&start_, &duration_, &name_, &domain_, &thread_, &depth_}, kMaxMarkers + 1);
 }
 
 void MarkerEncoder::Clear() {

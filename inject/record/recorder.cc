@@ -194,6 +194,23 @@ void Recorder::Flush() {
     Send(wire::kFrameLaunchCalls, *message);
   }
   if (WatchesCommunication()) FlushCommunication();
+  if (stacks_.ready()) FlushThreadStacks();
+}
+
+void Recorder::TakeStacks(bool sample_threads) {
+  stacks_.TakeNewStacks();
+  if (!sample_threads) return;
+  stacks_.SampleThreads(RealtimeNs());
+  if (stacks_.thread_stacks().Full()) FlushThreadStacks();
+}
+
+void Recorder::FlushThreadStacks() {
+  ThreadStackEncoder& samples = stacks_.thread_stacks();
+  if (samples.Empty()) return;
+  const bool defined = SendStrings() && definitions_.SendStacks(stacks_.tree());
+  ByteBuffer* message = Scratch();
+  samples.Finish(message);
+  if (defined) Send(wire::kFrameThreadStacks, *message);
 }
 
 void Recorder::FlushCommunication() {

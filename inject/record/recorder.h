@@ -64,6 +64,9 @@ class Recorder {
   // there is no memory.
   bool CreateStacks(const PythonLayout& layout);
   LaunchStacks& stacks() { return stacks_; }
+  // Names the stacks that launches brought and, with `sample_threads`, samples what launching
+  // threads are in.
+  void TakeStacks(bool sample_threads);
   // What the file of this identifier that was read last says of its launches.
   void SendCompiledCode(uint32_t file);
   const char* TextOf(uint32_t string) const { return strings_.Text(string); }
@@ -101,6 +104,7 @@ class Recorder {
   }
 
   void FlushLaunches();
+  void FlushThreadStacks();
   void FlushCommunication();
   bool SendStrings() { return definitions_.SendStrings(strings_); }
 

@@ -3,21 +3,15 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "inject/base/columns.h"
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {
 
 bool StackEncoder::Create() {
-  constexpr uint32_t kColumnBytes = (kMaxLaunches + 1) * 10;
   predictions_ = MapArray<uint32_t>(StackContext::kEntries);
-  auto* memory = MapArray<uint8_t>(uint64_t{3} * kColumnBytes);
-  if (predictions_ == nullptr || memory == nullptr) return false;
-  for (ByteBuffer* column : {&predicted_, &literal_, &delta_}) {
-    *column = ByteBuffer(memory, kColumnBytes);
-    memory += kColumnBytes;
-  }
-  return true;
+  return predictions_ != nullptr && MapColumns({&predicted_, &literal_, &delta_}, kMaxLaunches + 1);
 }
 
 void StackEncoder::Add(uint32_t variant, uint32_t stack) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <iterator>
 
 #include "inject/tracing/import_slot.h"
 
@@ -19,7 +20,8 @@ using Instantiate = Result (*)(void** executable, void* graph, uint64_t third, u
                                uint64_t fifth);
 
 // Plain functions stand in the slots, so what they need cannot be passed to them. One of each for
-// each name: the runtime has them for both meanings of the default stream.
+// each name, as a runtime has them for both meanings of the default stream, and for each runtime: a
+// process may load several, each called by the modules that are linked to it.
 std::atomic<CaptureWatch::Tell> tell{nullptr};
 std::atomic<uint32_t> open_captures{0};
 
@@ -49,51 +51,53 @@ enum Name {
   kInstantiateWithParamsPerThread,
   kNames
 };
-std::atomic<void*> real_functions[kNames];
+// Of the releases that PyTorch and others are linked to.
+constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+constexpr uint32_t kRuntimeCount = std::size(kRuntimes);
+std::atomic<void*> real_functions[kRuntimeCount][kNames];
 
 template <typename Function>
-Function Real(Name name) {
-  return reinterpret_cast<Function>(real_functions[name].load(std::memory_order_relaxed));
+Function Real(uint32_t runtime, Name name) {
+  return reinterpret_cast<Function>(real_functions[runtime][name].load(std::memory_order_relaxed));
 }
 
-template <Name name>
+template <uint32_t runtime, Name name>
 Result ObserveBegin(void* stream, int mode) {
   Opened();
   Say(CaptureEvent::kBegins);
-  const Result result = Real<BeginCapture>(name)(stream, mode);
+  const Result result = Real<BeginCapture>(runtime, name)(stream, mode);
   if (result != 0) Closed();
   return result;
 }
 
-template <Name name>
+template <uint32_t runtime, Name name>
 Result ObserveBeginToGraph(void* stream, void* graph, const void* dependencies, const void* edges,
                            uint64_t count, int mode) {
   Opened();
   Say(CaptureEvent::kBegins);
   const Result result =
-      Real<BeginCaptureToGraph>(name)(stream, graph, dependencies, edges, count, mode);
+      Real<BeginCaptureToGraph>(runtime, name)(stream, graph, dependencies, edges, count, mode);
   if (result != 0) Closed();
   return result;
 }
 
-template <Name name>
+template <uint32_t runtime, Name name>
 Result ObserveEnd(void* stream, void** graph) {
-  const Result result = Real<EndCapture>(name)(stream, graph);
+  const Result result = Real<EndCapture>(runtime, name)(stream, graph);
   Closed();
   return result;
 }
 
-template <Name name>
+template <uint32_t runtime, Name name>
 Result ObserveInstantiate(void** executable, void* graph, uint64_t third, uint64_t fourth,
                           uint64_t fifth) {
   Say(CaptureEvent::kInstantiates);
-  const Result result = Real<Instantiate>(name)(executable, graph, third, fourth, fifth);
+  const Result result = Real<Instantiate>(runtime, name)(executable, graph, third, fourth, fifth);
   Say(CaptureEvent::kInstantiated);
   return result;
 }
 
 struct Watched {
-  Name name;
   const char* symbol;
   void* observer;
 };
@@ -103,26 +107,24 @@ void* Address(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
-const Watched kWatched[] = {
-    {kBegin, "cudaStreamBeginCapture", Address(ObserveBegin<kBegin>)},
-    {kBeginPerThread, "cudaStreamBeginCapture_ptsz", Address(ObserveBegin<kBeginPerThread>)},
-    {kBeginToGraph, "cudaStreamBeginCaptureToGraph", Address(ObserveBeginToGraph<kBeginToGraph>)},
-    {kBeginToGraphPerThread, "cudaStreamBeginCaptureToGraph_ptsz",
-     Address(ObserveBeginToGraph<kBeginToGraphPerThread>)},
-    {kEnd, "cudaStreamEndCapture", Address(ObserveEnd<kEnd>)},
-    {kEndPerThread, "cudaStreamEndCapture_ptsz", Address(ObserveEnd<kEndPerThread>)},
-    {kInstantiate, "cudaGraphInstantiate", Address(ObserveInstantiate<kInstantiate>)},
-    {kInstantiateWithFlags, "cudaGraphInstantiateWithFlags",
-     Address(ObserveInstantiate<kInstantiateWithFlags>)},
-    {kInstantiateWithParams, "cudaGraphInstantiateWithParams",
-     Address(ObserveInstantiate<kInstantiateWithParams>)},
-    {kInstantiateWithParamsPerThread, "cudaGraphInstantiateWithParams_ptsz",
-     Address(ObserveInstantiate<kInstantiateWithParamsPerThread>)},
+// In the order of Name.
+template <uint32_t runtime>
+const Watched kOfRuntime[kNames] = {
+    {"cudaStreamBeginCapture", Address(ObserveBegin<runtime, kBegin>)},
+    {"cudaStreamBeginCapture_ptsz", Address(ObserveBegin<runtime, kBeginPerThread>)},
+    {"cudaStreamBeginCaptureToGraph", Address(ObserveBeginToGraph<runtime, kBeginToGraph>)},
+    {"cudaStreamBeginCaptureToGraph_ptsz",
+     Address(ObserveBeginToGraph<runtime, kBeginToGraphPerThread>)},
+    {"cudaStreamEndCapture", Address(ObserveEnd<runtime, kEnd>)},
+    {"cudaStreamEndCapture_ptsz", Address(ObserveEnd<runtime, kEndPerThread>)},
+    {"cudaGraphInstantiate", Address(ObserveInstantiate<runtime, kInstantiate>)},
+    {"cudaGraphInstantiateWithFlags", Address(ObserveInstantiate<runtime, kInstantiateWithFlags>)},
+    {"cudaGraphInstantiateWithParams",
+     Address(ObserveInstantiate<runtime, kInstantiateWithParams>)},
+    {"cudaGraphInstantiateWithParams_ptsz",
+     Address(ObserveInstantiate<runtime, kInstantiateWithParamsPerThread>)},
 };
-
-// Of the releases that PyTorch and others are linked to. The first one that is loaded is watched:
-// an observer calls one runtime.
-constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+const Watched* const kWatched[kRuntimeCount] = {kOfRuntime<0>, kOfRuntime<1>, kOfRuntime<2>};
 
 constexpr uint32_t kMostModules = 64;
 
@@ -137,28 +139,34 @@ bool IsWatched(uintptr_t module) {
   return false;
 }
 
-void WatchModule(uintptr_t module) {
+void WatchModule(uint32_t runtime, uintptr_t module) {
   if (IsWatched(module)) return;
-  for (const Watched& watched : kWatched) {
-    if (real_functions[watched.name].load(std::memory_order_relaxed) == nullptr) continue;
+  for (uint32_t name = 0; name < kNames; ++name) {
+    if (real_functions[runtime][name].load(std::memory_order_relaxed) == nullptr) continue;
+    const Watched& watched = kWatched[runtime][name];
     void** const slot = FindImportSlot(module, watched.symbol);
     if (slot != nullptr) SetImportSlot(slot, watched.observer);
   }
 }
 
-// The runtime that is watched, which stays loaded from then on; null where there is none yet.
-const char* FindRuntime() {
-  static const char* found = nullptr;
-  for (const char* name : kRuntimes) {
-    if (found != nullptr) break;
-    void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) continue;
-    found = name;
-    for (const Watched& watched : kWatched) {
-      real_functions[watched.name].store(dlsym(library, watched.symbol));
-    }
+// Whether the runtime is loaded. From then on it stays loaded.
+bool FindRuntime(uint32_t runtime) {
+  static bool found[kRuntimeCount];
+  if (found[runtime]) return true;
+  void* const library = dlopen(kRuntimes[runtime], RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  found[runtime] = true;
+  for (uint32_t name = 0; name < kNames; ++name) {
+    real_functions[runtime][name].store(dlsym(library, kWatched[runtime][name].symbol));
   }
-  return found;
+  return true;
+}
+
+void WatchImportersOf(uint32_t runtime) {
+  if (!FindRuntime(runtime)) return;
+  uintptr_t importers[kMostModules];
+  const uint32_t count = FindDependents(kRuntimes[runtime], importers, kMostModules);
+  for (uint32_t i = 0; i < count; ++i) WatchModule(runtime, importers[i]);
 }
 
 }  // namespace
@@ -172,11 +180,7 @@ bool CaptureWatch::TakeNewModules() {
 
 void CaptureWatch::WatchImporters(Tell whom) {
   tell.store(whom, std::memory_order_release);
-  const char* const runtime = FindRuntime();
-  if (runtime == nullptr) return;
-  uintptr_t importers[kMostModules];
-  const uint32_t count = FindDependents(runtime, importers, kMostModules);
-  for (uint32_t i = 0; i < count; ++i) WatchModule(importers[i]);
+  for (uint32_t runtime = 0; runtime < kRuntimeCount; ++runtime) WatchImportersOf(runtime);
 }
 
 uint32_t CaptureWatch::Open() { return open_captures.load(std::memory_order_relaxed); }

@@ -23,7 +23,7 @@ class CaptureWatch {
 
   // Whether a module was loaded since this was last asked.
   bool TakeNewModules();
-  // Watches every module that is linked to the CUDA runtime.
+  // Watches every module that is linked to a CUDA runtime of release 11 to 13.
   static void WatchImporters(Tell tell);
 
   // How many captures are under way. Any thread.

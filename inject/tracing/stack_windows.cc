@@ -9,6 +9,7 @@
 namespace utlz::agent {
 
 void StackWindows::Open(bool calibration_due) {
+  is_postponed_ = calibration_due;
   if (!callbacks_.on()) reason_ = Subscribe(calibration_due);
 }
 
@@ -31,17 +32,21 @@ NoStack StackWindows::Subscribe(bool calibration_due) {
   if (!client_.may_subscribe()) return NoStack::kNotSubscribed;
   // Without that lock, for the same reason.
   no_backward_ = recorder_.stacks().FindAutograd();
-  return callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess ? NoStack::kNone
-                                                                  : NoStack::kNotSubscribed;
+  const cupti::Result result = callbacks_.On(cupti_, LaunchCallback);
+  is_postponed_ = result == cupti::kErrorHardwareBusy;
+  return result == cupti::kSuccess || is_postponed_ ? NoStack::kNone : NoStack::kNotSubscribed;
 }
 
-void StackWindows::Turn(uint64_t now_ns, bool calibration_due) {
-  if (calibration_due) return GiveUp();
+void StackWindows::Turn(uint64_t now_ns, bool calibration_due, bool sample_threads) {
+  if (calibration_due) {
+    is_postponed_ = true;
+    return GiveUp();
+  }
   if (client_.TornDown()) return callbacks_.Lost();
   LeaveOldCaptures(now_ns);
   callbacks_.Turn(cupti_, now_ns);
   const RecorderLock lock(&recorder_);
-  recorder_.stacks().TakeNewStacks();
+  recorder_.TakeStacks(sample_threads);
 }
 
 void StackWindows::WatchCaptures(CaptureWatch::Tell tell) {

@@ -30,9 +30,12 @@ class StackWindows {
   // A window with stacks begins. `calibration_due`: ranges want the subscription too, and are over
   // soon.
   void Open(bool calibration_due);
+  // The window has no stacks yet, since a calibration was due or a thread was switching callbacks
+  // off. Open is to be called again.
+  bool postponed() const { return is_postponed_; }
   // In a window that has them, every few milliseconds: stacks that are new are named while what
-  // they are of still runs.
-  void Turn(uint64_t now_ns, bool calibration_due);
+  // they are of still runs. `sample_threads`: what launching threads are in is sampled too.
+  void Turn(uint64_t now_ns, bool calibration_due, bool sample_threads);
   // Watches what can capture or build graphs, where an interpreter is there: tells `tell` from then
   // on.
   void WatchCaptures(CaptureWatch::Tell tell);
@@ -48,9 +51,12 @@ class StackWindows {
   // Ends the subscription at once: another client wants it, or the process ends.
   void GiveUp();
 
-  // No lock, no allocation, no system call.
+  // A thread enters a launching call, or leaves it. No lock, no allocation, no system call; but the
+  // last thread that leaves one in a window switches callbacks off, in which CUPTI may take locks.
   void OnLaunch(const cupti::CallbackData& call) {
-    recorder_.stacks().OnLaunch(call.correlation_id);
+    if (call.site == cupti::kCallbackExit) return callbacks_.Left(cupti_, call);
+    callbacks_.Entered(call);
+    if (callbacks_.on()) recorder_.stacks().OnLaunch(call.correlation_id);
   }
 
   // A node of a graph was made, or cloned.
@@ -88,6 +94,7 @@ class StackWindows {
   Recorder& recorder_;
   const CuptiClient& client_;
   LaunchCallbacks callbacks_;
+  bool is_postponed_ = false;
   NoStack reason_ = NoStack::kNone;
   NoBackward no_backward_ = NoBackward::kNone;
   CaptureWatch capture_watch_;

@@ -24,11 +24,11 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
   const bool inside = window.begin_ns <= now_ns && now_ns < window.end_ns;
   const bool was_tracing = tracing_;
   if (tracing_) {
-    tracing_ = inside || account_ns_ > kReserveNs;
+    tracing_ = GoesOn(inside);
   } else if (inside) {
-    tracing_ = account_ns_ >= -static_cast<double>(window.overdraft_ns);
+    tracing_ = account_ns_ >= -static_cast<double>(MostDebtNs() + window.overdraft_ns);
   } else {
-    tracing_ = CanPayUntil(now_ns, window);
+    tracing_ = BeginsOutside(now_ns, window);
   }
   if (tracing_ && inside) was_unplanned_ = window.overdraft_ns != 0;
   if (tracing_ && !was_tracing) {
@@ -38,6 +38,11 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
   } else if (!tracing_ && was_tracing) {
     off_since_ns_ = now_ns;
   }
+  const bool in_window = inside && window.begin_ns <= on_since_ns_ + kMostAheadNs;
+  if (tracing_ && in_window && !opened_for_window_ && window.overdraft_ns == 0) {
+    pace_.Begin(now_ns, charged_ns_, account_ns_);
+  }
+  opened_for_window_ = in_window;
   return tracing_;
 }
 
@@ -72,21 +77,39 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   off_since_ns_ = 0;
 }
 
-// Whether tracing from now to the window's end leaves the reserve. With no window in sight, a full
-// account earns nothing more; what is charged by time waits for windows.
-bool TraceBudget::CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const {
+bool TraceBudget::GoesOn(bool inside) const {
+  if (inside) return true;
+  const uint64_t room_ns = credit_ns_ > kReserveNs ? credit_ns_ - kReserveNs : 0;
+  const uint64_t beyond_ns = opened_for_window_ ? std::min(kLeastBeyondNs, room_ns * 5 / 6) : 0;
+  return account_ns_ > static_cast<double>(kReserveNs + beyond_ns);
+}
+
+// Whether tracing begins now, before the window or without one: if the window is near, and tracing
+// from now to its end leaves the reserve. With no window in sight, a full account earns nothing
+// more; what is charged by time waits for windows. Tracing begins ahead of many windows or of none:
+// windows that meet dense work would otherwise be the only ones without.
+bool TraceBudget::BeginsOutside(uint64_t now_ns, const PlannedWindow& window) {
   if (window.end_ns <= now_ns)
     return !noticeable_ && account_ns_ >= static_cast<double>(credit_ns_);
-  return account_ns_ + (Share() - cost_rate_) * Between(now_ns, window.end_ns) >= kReserveNs;
+  if (window.begin_ns > now_ns + kMostAheadNs) return false;
+  const double left_ns = account_ns_ + (Share() - cost_rate_) * Between(now_ns, window.end_ns);
+  begins_ahead_ = left_ns >= static_cast<double>(kReserveNs + (begins_ahead_ ? 0 : kLeastAheadNs));
+  return begins_ahead_;
 }
 
 PlannedWindow TraceBudget::Unplanned(uint64_t now_ns) const {
-  if (was_unplanned_ || account_ns_ < -static_cast<double>(kOverdraftNs)) return {};
+  if (was_unplanned_ || account_ns_ < -static_cast<double>(MostDebtNs() + kOverdraftNs)) return {};
   return {now_ns, now_ns + kExpectedWindowNs, kOverdraftNs};
 }
 
 uint64_t TraceBudget::ReadyNs(uint64_t now_ns) const {
   if (budget_ppm_ == 0) return 0;
+  if (Paced()) {
+    const double debt_ns = -static_cast<double>(MostDebtNs()) - account_ns_;
+    const uint64_t paid_ns = now_ns + static_cast<uint64_t>(std::max(0.0, debt_ns) / Share());
+    const uint64_t ready_ns = std::max(paid_ns, pace_.NextNs(Share()));
+    return ready_ns <= now_ns ? 0 : ready_ns;
+  }
   const double window_cost_ns =
       std::max(0.0, cost_rate_ + kSamplingSlowdown - Share()) * kExpectedWindowNs;
   const double missing_ns = std::min(window_cost_ns, static_cast<double>(credit_ns_)) - account_ns_;

@@ -3,8 +3,12 @@
 // pay for is traced throughout. For any other, tracing is on in the windows that the collector
 // plans (RingControl), in which the sampler counts too: a sample without the launches that ran
 // meanwhile is of no use, and neither are launches of one process without those of its neighbours
-// on the GPU. What the account holds beyond a reserve for such windows is spent on tracing right
-// before them, so that what was launched ahead of them has run by then.
+// on the GPU. Tracing begins a little before them, so that what was launched ahead of them has run
+// by then. What the account holds beyond a reserve is spent on few long windows.
+//
+// When a window begins and ends must not depend on what the program launches meanwhile: windows
+// would meet some parts of its steps more often than others, and what ran between windows is
+// divided as it was in them.
 //
 // What a launch costs is the driver's doing, not ours, and depends on the program
 // (inject/tracing/host_cost.h); one whose GPU is busy hides much of it, so the account errs
@@ -23,6 +27,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "inject/tracing/window_pace.h"
 #include "proto/tracing_cost.h"
 
 namespace utlz::agent {
@@ -45,11 +50,20 @@ class TraceBudget {
   static constexpr uint64_t kReserveNs = 10'000'000;
   // About how long a planned window lasts, to know when the account can pay for one.
   static constexpr uint64_t kExpectedWindowNs = 25'000'000;
-  // By how much windows for new work may overdraw the account: they cannot wait. Later windows pay
-  // it back.
+  // How much more the account has to hold for a window to go on beyond its planned end; or five
+  // sixths of what it can hold beyond the reserve, where that is less. It then goes on for many of
+  // a program's steps.
+  static constexpr uint64_t kLeastBeyondNs = 75'000'000;
+  // Tracing begins at most so long before a planned window, where the account then still holds so
+  // much more than the reserve, and from then on until it holds less than the reserve.
+  static constexpr uint64_t kMostAheadNs = 20'000'000;
+  static constexpr uint64_t kLeastAheadNs = 15'000'000;
+  // By how much more than planned windows those for new work may overdraw the account: they cannot
+  // wait. Later windows pay it back.
   static constexpr uint64_t kOverdraftNs = 10'000'000;
-  // The account owes no more than this after a program's beginning. Were it to pay back all, the
-  // steps that follow would have no window for seconds.
+  // The account owes no more than this after a program's beginning: were it to pay back all, the
+  // steps that follow would have no window for seconds. Nor does it where a planned window begins
+  // that comes at its pace.
   static constexpr uint64_t kMostDebtNs = 10'000'000;
   // A share of the budget. The rest is for what the account is not charged with: switching and our
   // thread.
@@ -102,13 +116,20 @@ class TraceBudget {
   // A window from now on that overdraws the account. None if the account owes too much already, or
   // if the last window was such a one: a planned one comes first.
   PlannedWindow Unplanned(uint64_t now_ns) const;
-  // When the account can pay for a planned window; 0: at any time.
+  // When the account can pay for a planned window, or one is due at its pace (WindowPace); 0: now.
   uint64_t ReadyNs(uint64_t now_ns) const;
 
  private:
   void Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
               const PlannedWindow& window);
-  bool CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const;
+  // Whether a window goes on, `inside` a planned one or not.
+  bool GoesOn(bool inside) const;
+  bool BeginsOutside(uint64_t now_ns, const PlannedWindow& window);
+  // Whether planned windows come at an even pace. Those whose time is charged whole wait until the
+  // account can pay for each.
+  bool Paced() const { return !noticeable_ && pace_.known(); }
+  // What the account may owe when a planned window begins.
+  uint64_t MostDebtNs() const { return Paced() ? kMostDebtNs : 0; }
   double Share() const {
     return (severe_ ? kShareWhereSevere : kShareForTracing) * budget_ppm_ / 1e6;
   }
@@ -127,9 +148,12 @@ class TraceBudget {
   double account_ns_ = 0;
   double scale_ = 1;
   bool tracing_ = true;
+  bool begins_ahead_ = false;       // of planned windows
+  bool opened_for_window_ = false;  // a planned one, which tracing was in at the last turn
   // Cost ÷ traced time, of the last window. Known a turn after its end: CUPTI hands records over
   // late.
   double cost_rate_ = 0;
+  WindowPace pace_;
   bool charges_time_ = false;
   bool noticeable_ = false;  // as of then, and to be on the safe side before it
   bool severe_ = false;      // the same

@@ -74,7 +74,8 @@ PlannedWindow TracePacer::NextWindow(uint64_t now_ns) const {
 }
 
 uint64_t TracePacer::PauseNs(uint64_t now_ns) const {
-  if (request_.budget_ppm == 0 || !request_.wanted) return kTurnNs;
+  if (!request_.wanted) return kTurnNs;
+  if (request_.budget_ppm == 0) return SamplesThreads() ? kShortTurnNs : kTurnNs;
   const PlannedWindow window = NextWindow(now_ns);
   const bool soon = (trace_.on() && budget_.ChargesTime()) || stacks_.subscribed();
   uint64_t due_ns = now_ns + (soon ? kShortTurnNs : kTurnNs);
@@ -153,6 +154,10 @@ void TracePacer::OpenStacks(bool calibration_due) {
   if ((request_.flags & kTraceStacks) != 0) stacks_.Open(calibration_due);
 }
 
+bool TracePacer::SamplesThreads() const {
+  return (request_.flags & kTraceThreadStacks) != 0 && trace_.on();
+}
+
 void TracePacer::WatchCaptures() {
   const bool watches = request_.wanted && (request_.flags & kTraceStacks) != 0;
   if (watches) stacks_.WatchCaptures(CaptureCallback);
@@ -169,7 +174,8 @@ void TracePacer::FollowNewContexts() {
 }
 
 void TracePacer::FollowStacks(uint64_t now_ns, bool calibration_due) {
-  if (stacks_.subscribed()) stacks_.Turn(now_ns, calibration_due);
+  if (stacks_.subscribed()) stacks_.Turn(now_ns, calibration_due, SamplesThreads());
+  if (trace_.on() && !calibration_due && stacks_.postponed()) OpenStacks(false);
   stacks_.ReadCompiledCode();
 }
 

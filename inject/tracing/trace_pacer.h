@@ -102,6 +102,7 @@ class TracePacer {
   void BeginWindow(bool calibration_due);
   void SwitchOn(bool calibration_due);
   void OpenStacks(bool calibration_due);
+  bool SamplesThreads() const;
   void LearnCost();
   void ReckonHostCost();
   bool MayPause();

@@ -86,6 +86,10 @@ test("the run's phases are parts of its time", () => {
   assert.deepEqual(rows.map(({ label, part }) => [label, part]),
     [["start", 0.3], ["warm-up (64 steps)", 0.1], ["steps", 0.6]]);
   assert.deepEqual(page.phaseRows([{ name: "work", time_ns: 1e9 }]), []);
+  const [, untraced] = page.phaseRows([{ name: "steps", time_ns: 6e9 },
+    { name: "untraced", time_ns: 2e9 }, { name: "end", time_ns: 1e9 }]);
+  assert.equal(untraced.label, "not traced");
+  assert.match(untraced.meaning, /more steps, or what follows them/);
 });
 
 test("families that are mostly uncounted, or faster than HBM, show no rate", () => {

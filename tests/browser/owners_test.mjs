@@ -53,6 +53,29 @@ test("a part's figures show under the pointer, with their intervals", async () =
   });
 });
 
+test("a line says what threads were in while the GPU waited for it", async () => {
+  const summary = withOwners(makeSummary());
+  const [line] = summary.owners.lines;
+  Object.assign(line, {
+    own_idle_before_ns: 4e8, sampled_idle_ns: 3e8,
+    idle_frames: ["data.py:41 Pictures.__getitem__ (Image.py:2193 <b>resize</b>)", "train.py:90 main"],
+    idle_frame_ns: [2.4e8, 0.6e8],
+  });
+  await withPage(summary, {}, async (page) => {
+    await page.locator("#owners").getByLabel("Show").selectOption({ label: "lines, by file" });
+    const frames = page.locator(".idle-frames");
+    await box(page, "lines/0").hover();
+    const shown = await frames.locator("li").allTextContents();
+    assert.deepEqual(shown.map((text) => text.replace(/\s/g, " ")), [
+      "80 % data.py:41 Pictures.__getitem__ (Image.py:2193 <b>resize</b>)", "20 % train.py:90 main"]);
+    assert.match(await frames.textContent(), /sampled in 300\sms of it/);
+    await page.locator("#owners").scrollIntoViewIfNeeded();
+    await takePicture(page, "owners-idle-frames", {});
+    await box(page, "lines/1").hover();
+    assert.equal(await frames.count(), 0);
+  });
+});
+
 test("widths are of time, FLOPs, bytes, savings or idle time", async () => {
   const summary = withOwners(makeSummary());
   const { layers } = summary.owners;

@@ -254,6 +254,17 @@ class Attaching(AttachTest):
         self.assertEqual(self.launches_by_name(report), {GEMM: 40})
         self.assertEqual(program.quit(), 0)
 
+    def test_kernels_that_are_handed_over_at_the_end_were_seen(self):
+        """A recording may end before its agents hand over anything."""
+        program = self.start()
+        report, _ = self.record(program, ["launch 25"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 25})
+        self.assertNotIn("No kernel was seen", " ".join(report["run"]["notices"]))
+        report, _ = self.record(program, [])
+        self.assertIn("No kernel was seen: the processes launch none.",
+                      " ".join(report["run"]["notices"]))
+        self.assertEqual(program.quit(), 0)
+
     def test_duration_ends_it(self):
         program = self.start()
         tool = self.attach(program.pid, duration=0.05)

@@ -31,6 +31,8 @@ OF_A_SERVICE = re.compile(r"utlz collector|utlz report (--since|~)")
 NOT_A_PROCESS_OF_OURS = re.compile(r"\b(PID|\d{4,})$")
 # The gate's: passed, failed, undecided because runs as short as these are too uncertain.
 VERDICTS = (0, 1, 3)
+# On a busy machine one of the runs may end before it has counters. The gate refuses them then, by 4.
+REFUSAL = "numbers come from different sources"
 # What a Hugging Face decoder's folder has.
 CONFIG = """{"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "vocab_size": 100,
  "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
@@ -165,6 +167,9 @@ class ShownCommands(AttachTest):
         for line in shown_commands(page.read_text(encoding="utf-8")):
             with self.subTest(page=page.name, command=line):
                 status, said = self.run_shown(line)
+                if "utlz gate" in line and REFUSAL in said:
+                    self.assertEqual(status, 4, said)
+                    continue
                 self.assertIn(status, VERDICTS if "utlz gate" in line else (0,), said)
 
 

@@ -83,14 +83,14 @@ class MetricsTest(LiveMetricsTest):
 
     def test_unix_socket(self):
         path = self.folder / "metrics.sock"
-        run = self.live(f"unix:{path}")
+        run = self.live(f"unix:{path}", counters="none")
         self.assertEqual(run.get("/health"), (200, "text/plain; charset=utf-8", "ok\n"))
         run.end()
         self.assertFalse(path.exists())
 
     def test_clients_that_misbehave(self):
         """None of them keeps the next page from those who ask, nor the run from its end."""
-        run = self.live(seconds="3")
+        run = self.live(seconds="3", counters="none")
         silent = [run.connect() for _ in range(100)]
         rubbish = run.connect()
         rubbish.sendall(bytes(range(256)) * 64)
@@ -156,7 +156,7 @@ class SharedGpuTest(LiveMetricsTest):
         script = (f"{steps} 1000 & first=$!; {steps} 1000 apart & second=$!; "
                   "trap 'kill $first $second' TERM; wait")
         run = LiveRun(self, "127.0.0.1:0", "/bin/sh", "-c", script,
-                      options=("--counters=sample", "--overhead-budget=unlimited"))
+                      options=("--counters=none",))
         name = "utlz_process_step_seconds"
         processes = set()
         while len(processes) < 2:
@@ -172,7 +172,7 @@ class RanksTest(LiveMetricsTest):
 
     def test_each_rank_has_its_steps(self):
         run = LiveRun(self, "127.0.0.1:0", "ranks", "launch", "4", "1000000", options=(
-            "--counters=sample", "--overhead-budget=unlimited"))
+            "--counters=none", "--overhead-budget=unlimited"))
         name = "utlz_process_step_seconds"
         while True:
             samples = run.samples_with(name, "utlz_step_seconds")

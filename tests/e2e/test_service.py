@@ -487,7 +487,7 @@ class HistoryTest(ServiceTest):
         self.assertIn("text, html or json", refused.stderr)
         missing = self.utlz("report", "--since", "2h", "--history", str(self.folder / "none"))
         self.assertEqual(missing.returncode, 1)
-        self.assertIn("cannot open the history", missing.stderr)
+        self.assertIn("record one: utlz run --history", missing.stderr)
 
 
 if __name__ == "__main__":

@@ -45,11 +45,12 @@ struct SynchronizeData {
   CUstream stream;
 };
 
-void Deliver(CallbackSort sort, uint32_t domain, uint32_t callback_id, const void* data) {
+bool Deliver(CallbackSort sort, uint32_t domain, uint32_t callback_id, const void* data) {
   const Subscriber* subscriber = CuptiState::Instance().subscriber();
-  if (subscriber == nullptr) return;
+  if (subscriber == nullptr) return false;
   const CallbackScope scope(sort);
   subscriber->callback(subscriber->user, domain, callback_id, data);
+  return true;
 }
 
 bool IsModuleEvent(uint32_t event) {
@@ -58,8 +59,8 @@ bool IsModuleEvent(uint32_t event) {
 
 }  // namespace
 
-void DeliverApiCallback(const ApiCall& call) {
-  if (!CuptiState::Instance().WantsCallback(kDomainDriver, call.callback_id)) return;
+bool DeliverApiCallback(const ApiCall& call) {
+  if (!CuptiState::Instance().WantsCallback(kDomainDriver, call.callback_id)) return false;
   const ApiData data = {call.exit ? 1u : 0u,
                         call.name,
                         call.params,
@@ -69,7 +70,7 @@ void DeliverApiCallback(const ApiCall& call) {
                         call.context_id,
                         call.correlation_data,
                         call.correlation};
-  Deliver(CallbackSort::kApi, kDomainDriver, call.callback_id, &data);
+  return Deliver(CallbackSort::kApi, kDomainDriver, call.callback_id, &data);
 }
 
 void DeliverResourceCallback(uint32_t event, CUcontext context, CUstream stream,

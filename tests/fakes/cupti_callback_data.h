@@ -8,7 +8,7 @@
 
 namespace utlz::fake {
 
-void DeliverApiCallback(const ApiCall& call);
+bool DeliverApiCallback(const ApiCall& call);
 void DeliverResourceCallback(uint32_t event, CUcontext context, CUstream stream,
                              const void* descriptor);
 void DeliverSynchronizeCallback(uint32_t event, CUcontext context, CUstream stream);

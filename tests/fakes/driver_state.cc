@@ -33,14 +33,19 @@ Stream* FindStream(CUstream handle) {
   return context == nullptr ? nullptr : &context->null_stream;
 }
 
-thread_local uint32_t ApiScope::last_number_ = 0;
+// As CUPTI was seen to: a thread that is in a call when its callbacks go off keeps the call's
+// number for all calls from then on.
+thread_local uint32_t ApiScope::kept_number_ = 0;
 
-// As CUPTI was seen to: a thread is called back no more, and what it launches has the number of its
-// last call that was.
-bool ApiScope::IsDeaf() {
-  static const uint64_t limit = ScenarioNumber("deaf_threads_after", UINT64_MAX);
-  return DriverState::Instance().next_correlation.load() > limit && last_number_ != 0 &&
-         syscall(SYS_gettid) != getpid();
+bool ApiScope::MustKeepNumber() {
+  static const uint64_t limit = ScenarioNumber("kept_numbers_after", UINT64_MAX);
+  return DriverState::Instance().next_correlation.load() > limit && syscall(SYS_gettid) != getpid();
+}
+
+// Launching calls that last: other threads then do much while one is in such a call.
+void ApiScope::TakeItsTime() const {
+  static const uint64_t launch_us = ScenarioNumber("launch_us", 0);
+  if (launch_us != 0 && called_back_) usleep(static_cast<useconds_t>(launch_us));
 }
 
 ApiScope::ApiScope(uint32_t callback_id, const char* name, const void* params) {
@@ -55,31 +60,28 @@ ApiScope::ApiScope(uint32_t callback_id, const char* name, const void* params) {
   call_.correlation_data = &correlation_data_;
   const Observer* observer = DriverState::Instance().observer.load();
   if (observer == nullptr) return;
-  if (IsDeaf()) {
-    is_deaf_ = true;
-    call_.correlation = last_number_;
-    return;
-  }
   if (observer->watches_api(callback_id)) correlation();
-  observer->api(call_);
+  called_back_ = observer->api(call_);
 }
 
 uint32_t ApiScope::correlation() {
   if (call_.correlation == 0) {
-    call_.correlation = DriverState::Instance().next_correlation.fetch_add(1);
-    last_number_ = call_.correlation;
+    call_.correlation =
+        kept_number_ != 0 ? kept_number_ : DriverState::Instance().next_correlation.fetch_add(1);
   }
   return call_.correlation;
 }
 
 ApiScope::~ApiScope() {
   const Observer* observer = DriverState::Instance().observer.load();
-  if (observer == nullptr || is_deaf_) return;
+  if (observer == nullptr) return;
   Context* context = CurrentContext();
   call_.exit = true;
   call_.context = ToHandle(context);
   call_.context_id = context == nullptr ? 0 : context->id;
-  observer->api(call_);
+  TakeItsTime();
+  const bool called_back = observer->api(call_);
+  if (called_back_ && (!called_back || MustKeepNumber())) kept_number_ = call_.correlation;
 }
 
 void NotifyResource(uint32_t callback_id, Context* context, Stream* stream,

@@ -113,10 +113,11 @@ class ApiScope {
   ApiCall call_ = {};
   CUresult result_ = CUDA_SUCCESS;
   uint64_t correlation_data_ = 0;
-  bool is_deaf_ = false;
-  static thread_local uint32_t last_number_;
+  bool called_back_ = false;  // as it was entered
+  static thread_local uint32_t kept_number_;
 
-  static bool IsDeaf();
+  static bool MustKeepNumber();
+  void TakeItsTime() const;
 };
 
 void NotifyResource(uint32_t callback_id, Context* context, Stream* stream, const void* descriptor);

@@ -75,7 +75,8 @@ struct GraphEvent {
 
 struct Observer {
   bool (*watches_api)(uint32_t callback_id);
-  void (*api)(const ApiCall& call);
+  // Whether a callback came of it.
+  bool (*api)(const ApiCall& call);
   // `descriptor` is a GraphEvent for graph events, a module identifier for module events.
   void (*resource)(uint32_t callback_id, CUcontext context, CUstream stream,
                    const void* descriptor);

@@ -171,12 +171,12 @@ void OnFunctionLoaded(uint32_t context) {
   Enqueue(record, 0, record.end);
 }
 
-void OnApi(const ApiCall& call) {
+bool OnApi(const ApiCall& call) {
   CuptiState& state = CuptiState::Instance();
   static thread_local uint64_t entered_ns = 0;
   if (!call.exit) entered_ns = NowNs();
-  DeliverApiCallback(call);
-  if (!call.exit || !state.RecordsDriverCall(call.callback_id)) return;
+  const bool called_back = DeliverApiCallback(call);
+  if (!call.exit || !state.RecordsDriverCall(call.callback_id)) return called_back;
   ApiRecord record{};
   record.kind = kActivityDriver;
   record.callback_id = call.callback_id;
@@ -187,6 +187,7 @@ void OnApi(const ApiCall& call) {
   record.correlation_id = call.correlation;
   record.return_value = static_cast<uint32_t>(*call.result);
   Enqueue(record, 0, record.end);
+  return called_back;
 }
 
 void OnResource(uint32_t event, CUcontext context, CUstream stream, const void* descriptor) {

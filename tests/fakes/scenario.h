@@ -23,9 +23,9 @@
 //                             power nor energy
 //   instant=1                 waiting for the GPU takes no time
 //   ptx_kernel_ns=50000       how long a kernel takes that was compiled from PTX
-//   deaf_threads_after=500    after so many calls no thread but the main one is called back, and
-//   its
-//                             kernels have the number of its last call
+//   launch_us=200             a call that is called back lasts for so long before it ends
+//   kept_numbers_after=500    after so many calls each thread but the main one keeps the number of
+//                             a call for all that it calls from then on
 //   fail.<function>=<code>    a CUPTI function that always returns this code
 #ifndef UTLZ_TESTS_FAKES_SCENARIO_H_
 #define UTLZ_TESTS_FAKES_SCENARIO_H_

@@ -234,6 +234,27 @@ void AddCompiledCode(Seeds* seeds) {
                              ModelFrame(FRAME_COMPILED_CODE, 1, code.SerializeAsString()));
 }
 
+// Samples of a thread in a stack of one function.
+void AddThreadStacks(Seeds* seeds) {
+  Strings strings;
+  for (const char* text : {"", "main", "/home/me/train.py"}) strings.add_values(text);
+  Stacks stacks;
+  stacks.set_first(1);
+  stacks.add_parent(0);
+  stacks.add_kind(STACK_FRAME_FUNCTION);
+  stacks.add_name(1);
+  stacks.add_file(2);
+  ThreadStackBatch samples;
+  samples.set_base_ns(1'767'225'600'000'000'000);
+  for (int i = 0; i < 20; ++i) {
+    samples.add_time_delta_ns(5'000'000);
+    samples.add_stack(1);
+  }
+  seeds->Add("fuzz_run", ModelFrame(FRAME_STRINGS, 1, strings.SerializeAsString()) +
+                             ModelFrame(FRAME_STACKS, 1, stacks.SerializeAsString()) +
+                             ModelFrame(FRAME_THREAD_STACKS, 1, samples.SerializeAsString()));
+}
+
 // Strings of the highest identifiers alone, and more than once: megabytes for each few bytes.
 void AddSparseStrings(Seeds* seeds) {
   std::string run;
@@ -266,7 +287,7 @@ void AddHistory(Seeds* seeds) {
 // Types that agents may use and that nobody knows.
 void AddUnknownTypes(Seeds* seeds) {
   std::string run;
-  for (uint16_t type = FRAME_STACKS + 1; type < FRAME_METRIC_SET; ++type) {
+  for (uint16_t type = FRAME_THREAD_STACKS + 1; type < FRAME_METRIC_SET; ++type) {
     if (type == FRAME_COMPILED_CODE) continue;
     run += ModelFrame(type, 1, std::string(100, 'x'));
   }
@@ -336,6 +357,7 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   AddFusedNames(seeds);
   AddCompiledCode(seeds);
   AddXlaInstructions(seeds);
+  AddThreadStacks(seeds);
   AddHistory(seeds);
   AddSparseStrings(seeds);
   AddUnknownTypes(seeds);

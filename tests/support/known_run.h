@@ -23,6 +23,9 @@ struct KnownKernel {
   std::optional<double> memory_ns = std::nullopt;   // its bytes at the bandwidth
   uint32_t grid = 1000;
   std::string data_type = "bf16";
+  double flops = 1;
+  std::optional<double> read_bytes = std::nullopt;
+  std::optional<double> write_bytes = std::nullopt;
 };
 
 // One second on a device of 100 SMs, whose kernels ran one after the other.
@@ -88,10 +91,19 @@ struct KnownRun {
     if (kernel.compute_ns.has_value()) {
       TypedFlops flops;
       flops.data_type = kernel.data_type;
-      flops.flops = 1;
+      flops.flops = kernel.flops;
       row.work.flops.push_back(flops);
     }
+    row.work.read_bytes = Counted(kernel.read_bytes);
+    row.work.write_bytes = Counted(kernel.write_bytes);
     analysis.rows.push_back(row);
+  }
+
+  static std::optional<CounterPerLaunch> Counted(std::optional<double> bytes) {
+    if (!bytes.has_value()) return std::nullopt;
+    CounterPerLaunch counter;
+    counter.value = *bytes;
+    return counter;
   }
 };
 

@@ -57,11 +57,11 @@ class MadeUpStacks {
     return strings_.first() + static_cast<uint32_t>(strings_.values_size());
   }
 
-  // All that were made so far, of the process of RunBuilder or RecordedProfile.
+  // All that were made so far, of a process of RunBuilder or RecordedProfile.
   template <typename Run>
-  void SendTo(Run* run) const {
-    run->Send(1, FRAME_STRINGS, strings_);
-    run->Send(1, FRAME_STACKS, stacks_);
+  void SendTo(Run* run, uint32_t source = 1) const {
+    run->Send(source, FRAME_STRINGS, strings_);
+    run->Send(source, FRAME_STACKS, stacks_);
   }
 
  private:

@@ -165,9 +165,12 @@ class Recording {
     for (const std::string& failure : failures_) {
       notices.push_back(absl::StrCat("Not attached: ", failure, "."));
     }
-    if (launches_reported_) return notices;
-    notices.push_back(absl::StrCat("No kernel was seen: ", WhySilent(pids_), "."));
     return notices;
+  }
+
+  // For a report without a kernel.
+  std::vector<std::string> ExplainSilence() const {
+    return {absl::StrCat("No kernel was seen: ", WhySilent(pids_), ".")};
   }
 
   void ReportInactive() {
@@ -260,7 +263,9 @@ int AttachToProcesses(const AttachOptions& options) {
     return 1;
   }
   recording.Record();
-  const auto result = (*session)->Finish({.notices = recording.Notices()});
+  const auto result =
+      (*session)->Finish({.notices = recording.Notices(),
+                          .explain_silence = [&recording] { return recording.ExplainSilence(); }});
   recording.ReportInactive();
   if (!result.ok()) return Fail(result.status());
   ShowResult(options, session_options.profile_path, *result);

@@ -24,7 +24,7 @@ std::string PointsText(double share) {
 
 std::string NumberText(std::optional<double> value, std::string_view unit) {
   if (unit == "ns") return TimeText(value, kFourDigits);
-  if (unit == "share") return PercentText(value);
+  if (unit == "share") return PrecisePercentText(value);
   return PrefixedText(value, unit == "1/s" ? "/s" : unit, kFourDigits);
 }
 
@@ -62,7 +62,7 @@ std::string QuantityText(std::string_view name) {
           capital ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
     }
   }
-  return text == "flops" ? "FLOPs" : text;
+  return text == "flops" ? "FLOPs, all types" : text;
 }
 
 std::string InstancesText(size_t before, size_t after) {

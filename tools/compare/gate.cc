@@ -19,6 +19,8 @@ using Runs = std::vector<Summary>;
 
 // One-sided chance of error that a gate accepts when it says that a limit is kept or broken.
 constexpr double kGateProbability = 0.05;
+// So many deviations a normal variable exceeds with that chance.
+constexpr double kNormalOneSided95 = 1.6448536269514722;
 
 template <typename Read>
 std::set<std::string> Values(const Runs& baseline, const Runs& candidate, Read read) {
@@ -158,11 +160,26 @@ double ChanceBeyond(const Change& change, double distance) {
   return distance > 0 ? two_sided / 2 : 1 - two_sided / 2;
 }
 
-std::string ChangeText(const GateResult& result) {
-  return NumberText(result.change.before, "ns") + " → " + NumberText(result.change.after, "ns") +
-         " (" + SignedNumberText(result.change.RelativeDelta(), "share") + " ± " +
-         NumberText(kNormal95 * result.change.error.value_or(0) / *result.change.before, "share") +
-         ")";
+// How far the change can lie from what was measured, in one direction: the bound that is compared
+// with the limit, over what was before.
+double BoundDistance(const Change& change) {
+  const double deviations = change.degrees_of_freedom
+                                ? StudentQuantile(2 * kGateProbability, *change.degrees_of_freedom)
+                                : kNormalOneSided95;
+  return deviations * change.error.value_or(0) / *change.before;
+}
+
+// With the bound that decides: the interval of both sides would be wider than what was tested.
+std::string ChangeText(const Change& change, GateOutcome outcome) {
+  const double delta = *change.RelativeDelta();
+  const double distance = BoundDistance(change);
+  const std::string least = "at least " + SignedNumberText(delta - distance, "share");
+  const std::string most = "at most " + SignedNumberText(delta + distance, "share");
+  std::string bounds = least + " and " + most + ", each";
+  if (outcome == GateOutcome::kPass) bounds = most;
+  if (outcome == GateOutcome::kRegression) bounds = least;
+  return NumberText(change.before, "ns") + " → " + NumberText(change.after, "ns") + " (" +
+         SignedNumberText(delta, "share") + "; " + bounds + " at 95 %)";
 }
 
 GateOutcome Judge(const Change& change, const GateOptions& options) {
@@ -186,7 +203,8 @@ void JudgeByMedian(const GateOptions& options, GateResult& result) {
   const bool decides =
       outcome == GateOutcome::kRegression || (outcome == GateOutcome::kPass && !mean_is_beyond);
   if (!decides) return;
-  result.reasons.push_back("Slow steps blur the mean step (" + ChangeText(result) +
+  result.reasons.push_back("Slow steps blur the mean step (" +
+                           ChangeText(result.change, GateOutcome::kInconclusive) +
                            "), so the median decided.");
   result.outcome = outcome;
   result.measure = "median step time";
@@ -197,7 +215,8 @@ void Decide(const GateOptions& options, GateResult& result) {
   result.outcome = Judge(result.change, options);
   if (result.outcome == GateOutcome::kInconclusive) JudgeByMedian(options, result);
   const std::string limit_text = NumberText(options.max_regression_share, "share");
-  const std::string measured = "The " + result.measure + " went " + ChangeText(result);
+  const std::string measured =
+      "The " + result.measure + " went " + ChangeText(result.change, result.outcome);
   const auto say = [&](const std::string& reason) {
     result.reasons.insert(result.reasons.begin(), reason);
   };

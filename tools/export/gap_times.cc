@@ -4,7 +4,7 @@
 
 #include "collector/analysis/steady_part.h"
 #include "collector/gpu_uuid.h"
-#include "collector/summary/step_summary.h"
+#include "collector/steps/step_summary.h"
 
 namespace utlz {
 

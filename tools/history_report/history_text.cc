@@ -8,7 +8,7 @@
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/history_report/history_figures.h"
-#include "tools/report/message_json.h"
+#include "tools/json/message_json.h"
 #include "tools/report/table.h"
 
 namespace utlz {
@@ -58,8 +58,8 @@ void AddRuns(const HistoryJob& job, const HistoryTextOptions& options, std::stri
     const HistoryFigures& figures = run.figures();
     table.AddRow({ClockText(run.begin_ns()), LengthText(figures.seconds()),
                   CountText(figures.devices()), PercentText(HfuOf(figures)),
-                  PercentText(BusyOf(figures)), DramRateText(figures),
-                  TimeText(StepNsOf(figures)), EnergyText(figures), "  " + Course(run, HfuOf)});
+                  PercentText(BusyOf(figures)), DramRateText(figures), TimeText(StepNsOf(figures)),
+                  EnergyText(figures), "  " + Course(run, HfuOf)});
   }
   *text += table.Render(options.color);
   if (skipped > 0) *text += absl::StrCat("  ", skipped, " earlier runs are not shown\n");

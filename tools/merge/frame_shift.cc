@@ -23,6 +23,7 @@ class Shifter {
   void Move(CopyBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(MarkerBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(LaunchCallBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
+  void Move(ThreadStackBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(CommunicationCallBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(TraceWindow* message) {
     message->set_start_ns(Noted(message->start_ns()));

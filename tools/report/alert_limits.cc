@@ -48,6 +48,10 @@ absl::StatusOr<double> ParseValue(const Limit& limit, absl::string_view text) {
   double value = 0;
   if (percent == limit.share && absl::SimpleAtod(number, &value) && std::isfinite(value) &&
       value >= 0) {
+    if (limit.share && value > 100) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--alert ", limit.name, ": ", text, " is more than all of it; give up to 100%, or off"));
+    }
     return limit.share ? value / 100 : value;
   }
   return absl::InvalidArgumentError(absl::StrCat("--alert ", limit.name, ": '", text, "' is no ",

@@ -190,11 +190,14 @@ std::vector<std::string> CaptureWarnings(const Summary& summary) {
 
 std::string DescribeWindow(const SteadyStateSummary& window) {
   if (window.scope() != "steps") return {};
-  std::string text = "Percentages cover the steps only: ";
+  // Steps may go on after the last traced one.
+  std::string text = "Percentages cover the steps only";
   if (window.has_end_ns() && window.has_start_ns()) {
-    text += TimeText(window.start_ns()) + " to " + TimeText(window.end_ns()) + " of the run, ";
+    text += ", traced from " + TimeText(window.start_ns()) + " to " + TimeText(window.end_ns()) +
+            " of the run: " + TimeText(window.time_ns()) + " of it";
+  } else {
+    text += ": " + TimeText(window.time_ns()) + " traced";
   }
-  text += TimeText(window.time_ns()) + " traced";
   if (window.pauses() > 0) {
     text += ", without " + CountText(window.pauses()) +
             (window.pauses() == 1 ? " pause of " : " pauses of ") +

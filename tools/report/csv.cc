@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "collector/text/shown_text.h"
+#include "tools/json/message_json.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
-#include "tools/report/message_json.h"
 
 namespace utlz {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/report/json.h"
 
-#include "tools/report/message_json.h"
+#include "tools/json/message_json.h"
 
 namespace utlz {
 

@@ -112,7 +112,7 @@ std::string Figures(const Summary& summary) {
 std::string Yield(const Summary& summary) {
   const EfficiencySummary& efficiency = summary.efficiency();
   std::string text;
-  if (efficiency.has_mfu()) text += "MFU " + PercentText(efficiency.mfu());
+  if (efficiency.has_mfu()) text += "MFU " + PrecisePercentText(efficiency.mfu());
   if (efficiency.has_tokens_per_second()) {
     text +=
         (text.empty() ? "" : ", ") + CompactCountText(efficiency.tokens_per_second()) + " tokens/s";

@@ -25,10 +25,10 @@ std::string Joined(const std::vector<std::string>& parts) {
 std::string DescribeShares(const EfficiencySummary& efficiency) {
   std::vector<std::string> parts;
   if (efficiency.has_mfu()) {
-    std::string mfu = "MFU " + PercentText(efficiency.mfu());
+    std::string mfu = "MFU " + PrecisePercentText(efficiency.mfu());
     if (efficiency.has_mfu_maximum_clock()) {
-      mfu +=
-          " (of the peak at the highest clock " + PercentText(efficiency.mfu_maximum_clock()) + ")";
+      mfu += " (of the peak at the highest clock " +
+             PrecisePercentText(efficiency.mfu_maximum_clock()) + ")";
     }
     parts.push_back(mfu);
   }
@@ -119,6 +119,29 @@ std::string DescribeCost(const Summary& summary) {
   return Joined(parts);
 }
 
+// Up to the first step, nothing that the job is for was done: all of it counts as lost.
+double BeforeFirstStepNs(const Summary& summary) {
+  double time_ns = 0;
+  for (const PhaseSummary& phase : summary.phases()) {
+    if (phase.name() == "warmup" || phase.name() == "steps") return time_ns;
+    time_ns += phase.time_ns();
+  }
+  return 0;
+}
+
+// The steps' rates above leave out how the run began and ended.
+std::string DescribeCostOfRun(const Summary& summary) {
+  const EfficiencySummary& efficiency = summary.efficiency();
+  if (!efficiency.has_price_per_hour() || !efficiency.has_cost_lost()) return {};
+  const double per_ns = efficiency.price_per_hour() / 3600e9;
+  const auto wall_ns = static_cast<double>(summary.run().wall_ns());
+  std::string text = "cost of the whole run: " + PriceText(per_ns * wall_ns) + ", " +
+                     PriceText(efficiency.cost_lost()) + " of it without FLOPs at peak";
+  const double before = std::min(per_ns * BeforeFirstStepNs(summary), efficiency.cost_lost());
+  if (before > 0) text += ", among it " + PriceText(before) + " before the first step";
+  return text;
+}
+
 }  // namespace
 
 std::string RenderEfficiency(const Summary& summary, const TextOptions& options) {
@@ -127,7 +150,7 @@ std::string RenderEfficiency(const Summary& summary, const TextOptions& options)
   const bool pauses_left_out = summary.steps().pause_time_ns() > 0;
   for (const std::string& line :
        {DescribeShares(efficiency), DescribeYield(efficiency, pauses_left_out),
-        DescribeCost(summary)}) {
+        DescribeCost(summary), DescribeCostOfRun(summary)}) {
     if (!line.empty()) text += Wrap(line, options.columns, 4, 2);
   }
   if (efficiency.has_gap_note()) {

@@ -19,6 +19,9 @@ using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
 
 // From this share of all idle time on a row says what was before it.
 constexpr double kIdleWorthARow = 0.02;
+// Of what a launching thread was in meanwhile.
+constexpr double kIdleFrameWorthARow = 0.03;
+constexpr int kMostIdleFrames = 4;
 
 // So much of a row's time has FLOPs that are not known: the rest is no figure of the row.
 constexpr double kMostWithoutFlops = 0.5;
@@ -173,6 +176,7 @@ class OwnerTable {
         "    " + PercentText(idle_ns / owners_.idle_time_ns()) + " of the idle time is before it";
     if (owner.has_idle_after()) text += ", mostly after " + BeforeText(owner);
     table_.AddNote(text);
+    AddIdleFrames(owner);
   }
 
   std::string Render(int left_out) const {
@@ -187,6 +191,20 @@ class OwnerTable {
     if (owner.idle_after() == owner.name()) return "the same line";
     if (owner.idle_after() == "(no line)") return "launches whose line is not known";
     return EscapeForTerminal(owner.idle_after());
+  }
+
+  // "    meanwhile, by samples in 97.0 % of it:" and "      63.0 % in data.py:41 Data.__getitem__"
+  void AddIdleFrames(const OwnerSummary& owner) {
+    const double sampled_ns = owner.sampled_idle_ns();
+    if (sampled_ns <= 0 || sampled_ns < kIdleWorthARow * owners_.idle_time_ns()) return;
+    table_.AddNote("    meanwhile, by samples in " +
+                   PercentText(sampled_ns / owner.own_idle_before_ns()) + " of it:");
+    for (int i = 0; i < std::min(owner.idle_frames_size(), kMostIdleFrames); ++i) {
+      const double share = owner.idle_frame_ns(i) / sampled_ns;
+      if (share < kIdleFrameWorthARow) break;
+      table_.AddNote("      " + PercentText(share) + " in " +
+                     EscapeForTerminal(owner.idle_frames(i)));
+    }
   }
 
   void AddOutsideOfSteps(const OwnerSummary& owner) {

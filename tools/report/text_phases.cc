@@ -15,7 +15,13 @@ std::string NameOf(const std::string& name) {
   if (name == "warmup") return "warm-up";
   if (name == "steps") return "steps";
   if (name == "work") return "work";
+  if (name == "untraced") return "not traced after the last traced one";
   return "after it";
+}
+
+// What was not traced after the last traced step may have been more of them.
+bool MayGoOn(const Summary& summary, int steps) {
+  return steps + 1 < summary.phases_size() && summary.phases(steps + 1).name() == "untraced";
 }
 
 std::string PhaseText(const PhaseSummary& phase) {
@@ -31,8 +37,9 @@ std::string PhaseText(const PhaseSummary& phase) {
 std::string RenderPhases(const Summary& summary, const TextOptions& options) {
   if (summary.phases_size() < 2) return "";
   std::string text;
-  for (const PhaseSummary& phase : summary.phases()) {
-    text += (text.empty() ? "Run: " : ", ") + PhaseText(phase);
+  for (int i = 0; i < summary.phases_size(); ++i) {
+    text += text.empty() ? "Run: " : ", ";
+    text += (MayGoOn(summary, i) ? "at least " : "") + PhaseText(summary.phases(i));
   }
   return Wrap(text, options.columns, 2);
 }

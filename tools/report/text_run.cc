@@ -11,6 +11,7 @@
 #include "tools/report/device_roofs.h"
 #include "tools/report/known_value.h"
 #include "tools/report/table.h"
+#include "tools/report/tensor_rate.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {
@@ -68,15 +69,29 @@ double MostFlopsPerSecond(const DeviceSummary& device) {
 }
 
 // Those of all pipes. Where much of them is only known to be at most so many, that is what it says.
-std::string FlopsPerSecondText(const DeviceSummary& device) {
+// `tensor`: those of HFU, which stand before it; its unit is not said twice.
+std::string AllFlopsText(const DeviceSummary& device, const std::string& tensor) {
   const double most = MostFlopsPerSecond(device);
-  if (most <= (1 + kPlainlyUncertain) * device.flops_per_second()) {
-    return PrefixedText(device.flops_per_second(), "FLOP/s");
+  if (most > (1 + kPlainlyUncertain) * device.flops_per_second()) {
+    return "in all <" + PrefixedText(most, "FLOP/s");
   }
-  return "in all <" + PrefixedText(most, "FLOP/s");
+  const std::string all = PrefixedText(device.flops_per_second(), "FLOP/s");
+  if (all == tensor) return {};
+  const size_t unit_at = std::min(all.find(' '), all.size());
+  const bool same_unit = !tensor.empty() && tensor.ends_with(all.substr(unit_at));
+  return (same_unit ? all.substr(0, unit_at) : all) + " in all";
 }
 
-std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted) {
+std::string FlopsPerSecondText(const Summary& summary, const DeviceSummary& device) {
+  const std::optional<double> tensor_rate = TensorFlopsPerSecond(summary, device);
+  const std::string tensor =
+      tensor_rate.has_value() ? PrefixedText(tensor_rate, "FLOP/s") : std::string();
+  const std::string all = AllFlopsText(device, tensor);
+  return tensor + (tensor.empty() || all.empty() ? "" : ", ") + all;
+}
+
+std::vector<Line> UtilizationLines(const Summary& summary, const DeviceSummary& device) {
+  const bool all_counted = summary.capture().kernel_time_without_counters_share() < kWorthSaying;
   std::string hfu_note;
   if (device.has_hfu_error()) hfu_note = "± " + PercentText(kNormal95 * device.hfu_error());
   // Of other pipes' FLOPs only a most is known: they are no part of HFU.
@@ -86,7 +101,7 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
     hfu_note = "at most " + PrefixedText(MostFlopsPerSecond(device), "FLOP/s") +
                " outside the tensor cores";
   } else if (device.has_flops_per_second()) {
-    hfu_note += (hfu_note.empty() ? "" : ", ") + FlopsPerSecondText(device);
+    hfu_note += (hfu_note.empty() ? "" : ", ") + FlopsPerSecondText(summary, device);
   }
   std::string hbm_note;
   if (device.has_dram_bytes_per_second()) {
@@ -183,7 +198,8 @@ std::string DescribeWholeRun(const DeviceSummary& device) {
 }  // namespace
 
 std::string Bar(double share, size_t columns) {
-  const double cells = std::clamp(share, 0.0, 1.0) * static_cast<double>(columns);
+  if (!(share > 0)) return {};  // what is no number has no bar either
+  const double cells = std::min(share, 1.0) * static_cast<double>(columns);
   std::string bar;
   for (size_t i = 0; i < static_cast<size_t>(cells); ++i) bar += "█";
   if (cells - static_cast<double>(static_cast<size_t>(cells)) >= 0.5) bar += "▌";
@@ -221,15 +237,13 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
 std::string RenderUtilization(const Summary& summary, const TextOptions& options) {
   const std::string window = DescribeWindow(summary.steady_state());
   std::string text = window.empty() ? window : Wrap(window, options.columns, 2);
-  const bool all_counted = summary.capture().kernel_time_without_counters_share() < kWorthSaying;
   for (int i = 0; i < summary.devices_size(); ++i) {
     const DeviceSummary& device = summary.devices(i);
     if (summary.devices_size() > 1) {
       text += "GPU " + std::to_string(i) + ": " + EscapeForTerminal(device.name()) + " " +
               EscapeForTerminal(device.uuid()) + "\n";
     }
-    for (const Line& line : UtilizationLines(device, all_counted))
-      text += RenderLine(line, options);
+    for (const Line& line : UtilizationLines(summary, device)) text += RenderLine(line, options);
     for (const std::string& line : {DescribeWholeRun(device), DeviceDetails(device)}) {
       if (line.empty()) continue;
       text += Styled(CutMiddle(line, options.columns), Style::kFaint, options.color) + "\n";

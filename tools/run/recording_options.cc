@@ -102,6 +102,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   if (always) session.trace_flags |= kTraceAgainAlways;
   if (options.later_windows == LaterWindowsMode::kNever) session.trace_flags |= kTraceAgainNever;
   if (options.stacks) session.trace_flags |= kTraceStacks;
+  if (options.stacks && options.idle_stacks) session.trace_flags |= kTraceThreadStacks;
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
   session.workload_spec = options.workload_spec;

@@ -25,8 +25,9 @@ struct RecordingOptions {
   uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
   std::string cupti_path;                // named by the user; empty: it is searched for
   bool nvtx = false;
-  bool stacks = false;   // of launches by Python programs
-  bool new_work = true;  // under a budget, a window soon after it begins
+  bool stacks = false;       // of launches by Python programs
+  bool idle_stacks = false;  // of launching threads, sampled; with `stacks`
+  bool new_work = true;      // under a budget, a window soon after it begins
   LaterWindowsMode later_windows = LaterWindowsMode::kAuto;
   bool report = true;
   WorkloadSpec workload_spec;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tools/report/message_json.h"
+#include "tools/json/message_json.h"
 #include "tools/top/clock_limits.h"
 
 namespace utlz::top {

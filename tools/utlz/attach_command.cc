@@ -10,7 +10,7 @@
 namespace utlz {
 namespace {
 
-constexpr double kMaxSeconds = 1e6;
+constexpr double kMostAttachedSeconds = 1e6;
 constexpr int kMaxPid = 1 << 22;  // the kernel's own limit
 
 struct AttachArguments {
@@ -42,7 +42,7 @@ void AddAttachCommand(CLI::App* program, Action* action) {
   attach->add_flag("--all", arguments->options.all,
                    "Also every other CUDA process of their server: children, and their group");
   attach->add_option("--duration", arguments->duration_s, "Record for this many seconds")
-      ->check(NumberRange(0.001, kMaxSeconds))
+      ->check(NumberRange(0.001, kMostAttachedSeconds))
       ->type_name("SECONDS")
       ->capture_default_str();
   attach

@@ -15,7 +15,6 @@
 namespace utlz {
 namespace {
 
-constexpr double kMaxSeconds = 1e9;
 constexpr double kBytesPerMegabyte = 1e6;
 
 struct CollectorArguments {
@@ -97,9 +96,8 @@ void AddCollectorCommand(CLI::App* program, Action* action) {
       ->add_option("-o,--output", arguments->options.folder,
                    "Folder of the profiles; default: profiles in utlz's state folder")
       ->type_name("FOLDER");
-  collector->callback([arguments, action] {
-    *action = [arguments] { return Collect(arguments.get()); };
-  });
+  collector->callback(
+      [arguments, action] { *action = [arguments] { return Collect(arguments.get()); }; });
 }
 
 }  // namespace utlz

@@ -20,11 +20,11 @@ namespace {
 
 constexpr char kRecordingNote[] = "a PyTorch training step on an NVIDIA H200";
 
-enum class Format { kText, kHtml };
+enum class DemoFormat { kText, kHtml };
 
 struct DemoArguments {
   std::string recording;
-  Format format = Format::kText;
+  DemoFormat format = DemoFormat::kText;
   bool use_recording = false;
 };
 
@@ -49,7 +49,7 @@ int PrintPage(const Summary& summary) {
   return std::fwrite(page.data(), 1, page.size(), stdout) == page.size() ? kSuccess : kFailure;
 }
 
-int ShowRecording(const std::string& named, Format format) {
+int ShowRecording(const std::string& named, DemoFormat format) {
   std::string path = named;
   if (path.empty()) {
     const absl::StatusOr<std::string> bundled =
@@ -57,14 +57,14 @@ int ShowRecording(const std::string& named, Format format) {
     if (!bundled.ok()) return Fail(bundled.status());
     path = *bundled;
   }
-  if (format == Format::kText) {
+  if (format == DemoFormat::kText) {
     std::printf("This is a recording of %s, not a measurement of this machine%s.\n", kRecordingNote,
                 HasGpu() ? "" : ", which has no NVIDIA GPU");
     std::fflush(stdout);
   }
   const absl::StatusOr<Summary> summary = ReplayRecording(path, kRecordingNote);
   if (!summary.ok()) return Fail(summary.status());
-  if (format == Format::kHtml) return PrintPage(*summary);
+  if (format == DemoFormat::kHtml) return PrintPage(*summary);
   PrintReport(*summary, stdout);
   return kSuccess;
 }
@@ -96,7 +96,8 @@ void AddDemoCommand(CLI::App* program, Action* action) {
       "demo", "Profile a bundled program; without a GPU, show a bundled recording");
   demo->add_flag("--recording", arguments->use_recording, "The recording even if a GPU is present");
   demo->add_option("--file", arguments->recording, "Another recording (.utlz)");
-  const std::map<std::string, Format> formats = {{"text", Format::kText}, {"html", Format::kHtml}};
+  const std::map<std::string, DemoFormat> formats = {{"text", DemoFormat::kText},
+                                                     {"html", DemoFormat::kHtml}};
   demo->add_option("--format", arguments->format, "Of the recording's report: text or html")
       ->transform(Choice(formats))
       ->type_name("WORD");

@@ -19,26 +19,26 @@ namespace {
 // Where there is no terminal.
 constexpr uint32_t kColumnsOfFiles = 120;
 
-enum class Format { kText, kMarkdown, kJson, kHtml };
+enum class DiffFormat { kText, kMarkdown, kJson, kHtml };
 
 struct DiffArguments {
   std::string before;
   std::string after;
-  Format format = Format::kText;
+  DiffFormat format = DiffFormat::kText;
   DifferenceTextOptions text;
   bool recompute = false;
 };
 
 std::string Render(const Summary& before, const Summary& after, const DiffArguments& arguments) {
-  if (arguments.format == Format::kHtml) return RenderHtmlComparison(before, after);
+  if (arguments.format == DiffFormat::kHtml) return RenderHtmlComparison(before, after);
   const Difference difference = Diff(before, after);
   switch (arguments.format) {
-    case Format::kMarkdown:
+    case DiffFormat::kMarkdown:
       return RenderDifferenceMarkdown(difference, arguments.text);
-    case Format::kJson:
+    case DiffFormat::kJson:
       return RenderDifferenceJson(difference);
-    case Format::kText:
-    case Format::kHtml:
+    case DiffFormat::kText:
+    case DiffFormat::kHtml:
       break;
   }
   return RenderDifferenceText(difference, arguments.text);
@@ -60,18 +60,19 @@ void AddDiffCommand(CLI::App* program, Action* action) {
   CLI::App* diff = program->add_subcommand("diff", "What changed from one profile to another");
   diff->add_option("BEFORE", arguments->before, "A profile (.utlz)")->required()->type_name("");
   diff->add_option("AFTER", arguments->after, "A profile (.utlz)")->required()->type_name("");
-  const std::map<std::string, Format> formats = {{"text", Format::kText},
-                                                 {"markdown", Format::kMarkdown},
-                                                 {"json", Format::kJson},
-                                                 {"html", Format::kHtml}};
+  const std::map<std::string, DiffFormat> formats = {{"text", DiffFormat::kText},
+                                                     {"markdown", DiffFormat::kMarkdown},
+                                                     {"json", DiffFormat::kJson},
+                                                     {"html", DiffFormat::kHtml}};
   diff->add_option("--format", arguments->format, "text, markdown, json or html")
       ->transform(Choice(formats))
       ->type_name("WORD");
   const std::map<std::string, DifferenceBy> groups = {{"kernel", DifferenceBy::kKernel},
                                                       {"layer", DifferenceBy::kLayer},
                                                       {"each-layer", DifferenceBy::kEachLayer}};
-  diff->add_option("--by", arguments->text.by,
-                   "What text and Markdown list: kernel, layer (repeated ones summed) or each-layer")
+  diff->add_option(
+          "--by", arguments->text.by,
+          "What text and Markdown list: kernel, layer (repeated ones summed) or each-layer")
       ->transform(Choice(groups))
       ->type_name("WORD");
   diff->add_flag("--all", arguments->text.unchanged, "Also list changes within error");

@@ -12,24 +12,24 @@
 namespace utlz {
 namespace {
 
-enum class Format { kText, kMarkdown, kJson };
+enum class GateFormat { kText, kMarkdown, kJson };
 
 struct GateArguments {
   std::vector<std::string> baseline;
   std::vector<std::string> candidate;
   double max_regression_percent = 3;
-  Format format = Format::kText;
+  GateFormat format = GateFormat::kText;
   GateOptions gate;
   bool recompute = false;
 };
 
-std::string Render(const GateResult& result, Format format) {
+std::string Render(const GateResult& result, GateFormat format) {
   switch (format) {
-    case Format::kMarkdown:
+    case GateFormat::kMarkdown:
       return RenderGateMarkdown(result);
-    case Format::kJson:
+    case GateFormat::kJson:
       return RenderGateJson(result);
-    case Format::kText:
+    case GateFormat::kText:
       break;
   }
   return RenderGateText(result);
@@ -72,8 +72,9 @@ void AddGateCommand(CLI::App* program, Action* action) {
       ->type_name("P%");
   gate->add_flag("--allow-other-program", arguments->gate.allow_other_program,
                  "Judge runs that have few kernels in common, too");
-  const std::map<std::string, Format> formats = {
-      {"text", Format::kText}, {"markdown", Format::kMarkdown}, {"json", Format::kJson}};
+  const std::map<std::string, GateFormat> formats = {{"text", GateFormat::kText},
+                                                     {"markdown", GateFormat::kMarkdown},
+                                                     {"json", GateFormat::kJson}};
   gate->add_option("--format", arguments->format, "text, markdown or json")
       ->transform(Choice(formats))
       ->type_name("WORD");

@@ -9,6 +9,9 @@
 
 namespace utlz {
 
+// Of options whose duration nothing bounds.
+inline constexpr double kMaxSeconds = 1e9;
+
 // By which a validator's name says that it lists the words, with spaces between them.
 inline constexpr char kChoicePrefix[] = "one of ";
 

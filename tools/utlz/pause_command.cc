@@ -28,9 +28,9 @@
 namespace utlz {
 namespace {
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
 // A sampler looks for pauses twice a second, and ends the window that is under way first.
-constexpr uint64_t kPatienceNs = 5 * kNsPerSecond;
+constexpr uint64_t kPatienceNs = 5 * kSecondNs;
 
 struct PauseOptions {
   std::string duration;
@@ -46,14 +46,14 @@ std::optional<uint64_t> DurationNs(std::string text) {
   }
   uint64_t count = 0;
   if (!absl::SimpleAtoi(text, &count) || count == 0 ||
-      count > kLongestPauseNs / kNsPerSecond / unit_seconds) {
+      count > kLongestPauseNs / kSecondNs / unit_seconds) {
     return std::nullopt;
   }
-  return count * unit_seconds * kNsPerSecond;
+  return count * unit_seconds * kSecondNs;
 }
 
 std::string ClockTime(uint64_t time_ns) {
-  const auto seconds = static_cast<std::time_t>(time_ns / kNsPerSecond);
+  const auto seconds = static_cast<std::time_t>(time_ns / kSecondNs);
   std::tm local = {};
   char text[32] = {};
   if (localtime_r(&seconds, &local) != nullptr) std::strftime(text, sizeof(text), "%T", &local);

@@ -105,6 +105,8 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
           "Read which Python line launches each kernel: auto (of CPython 3.11 to 3.14), off")
       ->transform(Choice(stacks))
       ->type_name("MODE");
+  command->add_flag("--idle-stacks", options->idle_stacks,
+                    "Sample what launching threads do while the GPU waits; with --stacks=auto");
   AddMetricsOptions(command, options);
   command
       ->add_option("--app-metrics", options->app_metrics,
@@ -137,6 +139,10 @@ absl::Status ReadRecordingArguments(const RecordingArguments& arguments,
   }
   if (!options->history_folder.empty()) {
     options->history_folder = std::filesystem::absolute(options->history_folder);
+  }
+  if (options->idle_stacks && !options->stacks) {
+    return absl::InvalidArgumentError(
+        "--idle-stacks samples stacks, which are off: add --stacks=auto");
   }
   options->report = !arguments.no_report;
   options->new_work = !arguments.no_new_work;

@@ -41,11 +41,11 @@ namespace {
 // Only with --fail-on-alert.
 constexpr int kAlertRaised = 3;
 
-enum class Format { kText, kJson, kCsv, kHtml, kMarkdown };
+enum class ReportFormat { kText, kJson, kCsv, kHtml, kMarkdown };
 
 struct ReportArguments {
   std::vector<std::string> files;
-  Format format = Format::kText;
+  ReportFormat format = ReportFormat::kText;
   TextOptions text;
   WorkloadSpecRequest work;
   std::vector<std::string> alerts;
@@ -76,15 +76,15 @@ std::string Render(const Summary& summary, const Summary* before,
                    const ReportArguments& arguments) {
   if (before != nullptr) return RenderHtmlComparison(*before, summary);
   switch (arguments.format) {
-    case Format::kText:
+    case ReportFormat::kText:
       return RenderText(summary, arguments.text);
-    case Format::kJson:
+    case ReportFormat::kJson:
       return RenderJson(summary);
-    case Format::kCsv:
+    case ReportFormat::kCsv:
       return RenderCsvBy(summary, arguments.text.group_by);
-    case Format::kHtml:
+    case ReportFormat::kHtml:
       return RenderHtml(summary);
-    case Format::kMarkdown:
+    case ReportFormat::kMarkdown:
       return RenderMarkdown(summary, {.top = arguments.text.top, .order = arguments.text.order});
   }
   return {};
@@ -111,8 +111,8 @@ struct Reading {
 // JSON and HTML hold all tables, and Markdown that of kernels; CSV is one of four.
 absl::Status CheckGroup(const ReportArguments& arguments) {
   const GroupBy by = arguments.text.group_by;
-  if (by == GroupBy::kKernel || arguments.format == Format::kText) return absl::OkStatus();
-  if (arguments.format != Format::kCsv) {
+  if (by == GroupBy::kKernel || arguments.format == ReportFormat::kText) return absl::OkStatus();
+  if (arguments.format != ReportFormat::kCsv) {
     return absl::InvalidArgumentError("--by chooses a table of --format text or csv");
   }
   if (by == GroupBy::kLayer || by == GroupBy::kLine || by == GroupBy::kOperation) {
@@ -124,7 +124,7 @@ absl::Status CheckGroup(const ReportArguments& arguments) {
 
 absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
   if (absl::Status status = CheckGroup(arguments); !status.ok()) return status;
-  if (!arguments.compare.empty() && arguments.format != Format::kHtml) {
+  if (!arguments.compare.empty() && arguments.format != ReportFormat::kHtml) {
     return absl::InvalidArgumentError(
         "--compare lays two profiles over each other in --format html; utlz diff compares them in "
         "other forms");
@@ -179,9 +179,15 @@ void SayWhatIsUnused(const ReportArguments& arguments, const Summary& summary,
 }
 
 std::string RenderHistoryAs(const HistoryReport& report, const ReportArguments& arguments) {
-  if (arguments.format == Format::kJson) return RenderHistoryJson(report);
-  if (arguments.format == Format::kHtml) return RenderHistoryHtml(report);
+  if (arguments.format == ReportFormat::kJson) return RenderHistoryJson(report);
+  if (arguments.format == ReportFormat::kHtml) return RenderHistoryHtml(report);
   return RenderHistory(report, {.columns = arguments.text.columns, .color = arguments.text.color});
+}
+
+absl::Status NoHistory(const std::string& folder) {
+  const std::string shown = EscapeForTerminal(folder);
+  return absl::NotFoundError(absl::StrCat(
+      "there is no history in ", shown, "; record one: utlz run --history ", shown, " -- PROGRAM"));
 }
 
 int ReportHistory(const ReportArguments& arguments) {
@@ -192,7 +198,7 @@ int ReportHistory(const ReportArguments& arguments) {
                                  EscapeForTerminal(arguments.since))),
                 kUsageError);
   }
-  if (arguments.format == Format::kCsv || arguments.format == Format::kMarkdown) {
+  if (arguments.format == ReportFormat::kCsv || arguments.format == ReportFormat::kMarkdown) {
     return Fail(absl::InvalidArgumentError("the history is shown with --format text, html or json"),
                 kUsageError);
   }
@@ -201,6 +207,7 @@ int ReportHistory(const ReportArguments& arguments) {
   const std::string folder = arguments.history.empty() ? StateFolder("history") : arguments.history;
   const absl::StatusOr<HistoryReading> reading =
       ReadHistory(folder, [&](const HistoryInterval& interval) { trends.Add(interval); });
+  if (absl::IsNotFound(reading.status())) return Fail(NoHistory(folder), kFailure);
   if (!reading.ok()) return Fail(reading.status(), kFailure);
   const HistoryReport report = trends.Finish(reading->unreadable_bytes);
   if (Print(RenderHistoryAs(report, arguments))) return kSuccess;
@@ -264,11 +271,11 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->add_option("--history", arguments->history,
                    "The folder of the history; default: history in utlz's state folder")
       ->type_name("FOLDER");
-  const std::map<std::string, Format> formats = {{"text", Format::kText},
-                                                 {"json", Format::kJson},
-                                                 {"csv", Format::kCsv},
-                                                 {"html", Format::kHtml},
-                                                 {"markdown", Format::kMarkdown}};
+  const std::map<std::string, ReportFormat> formats = {{"text", ReportFormat::kText},
+                                                       {"json", ReportFormat::kJson},
+                                                       {"csv", ReportFormat::kCsv},
+                                                       {"html", ReportFormat::kHtml},
+                                                       {"markdown", ReportFormat::kMarkdown}};
   report->add_option("--format", arguments->format, "text, json, csv, html or markdown")
       ->transform(Choice(formats))
       ->type_name("WORD");

@@ -18,7 +18,6 @@
 namespace utlz {
 namespace {
 
-constexpr double kMaxSeconds = 1e9;
 constexpr char kPreload[] = "--preload";
 constexpr char kCupti[] = "--cupti";
 constexpr char kCollector[] = "--collector";
@@ -32,7 +31,9 @@ struct RunArguments {
 
 CLI::Validator SecondsRange() { return NumberRange(0.0, kMaxSeconds); }
 
-uint64_t Milliseconds(double seconds) { return static_cast<uint64_t>(std::llround(seconds * 1e3)); }
+uint64_t WholeMilliseconds(double seconds) {
+  return static_cast<uint64_t>(std::llround(seconds * 1e3));
+}
 
 // The command is no argument of CLI11's, which would look for options in it.
 class RunFormatter : public CLI::Formatter {
@@ -94,8 +95,9 @@ int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
   if (!read.ok()) {
     return Fail(read, kRunFailed);
   }
-  options.delay_ms = Milliseconds(arguments->delay_s);
-  if (subcommand.count("--duration") > 0) options.duration_ms = Milliseconds(arguments->duration_s);
+  options.delay_ms = WholeMilliseconds(arguments->delay_s);
+  if (subcommand.count("--duration") > 0)
+    options.duration_ms = WholeMilliseconds(arguments->duration_s);
   return RunCommand(options);
 }
 

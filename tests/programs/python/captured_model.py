@@ -10,7 +10,7 @@ UTLZ_CAPTURES_LIBRARY names the library that captures. Prints what each kernel w
 captured for, in the order in which they run, and when it captured.
 
 `told` does what lines of standard input say, and answers each with what was launched: steps, capture
-(which replays the graph ever after), replay or quit.
+(which replays the graph ever after), replay, endless (which launches until it is killed) or quit.
 """
 import ctypes
 import json
@@ -82,6 +82,14 @@ def capture(model, client):
     return graph, subscribe() if client == "after" else subscriber
 
 
+def launch_endlessly(model):
+    print("{}", flush=True)
+    while True:
+        model(0)
+        functional.gpu.synchronize()
+        functional.in_order.clear()
+
+
 def do_as_told(model):
     graph = None
     print("{}", flush=True)
@@ -89,6 +97,8 @@ def do_as_told(model):
         functional.in_order.clear()
         if line == "quit\n":
             break
+        if line == "endless\n":
+            launch_endlessly(model)
         if line == "capture\n":
             graph, _ = capture(model, "")
         for _ in range(20):

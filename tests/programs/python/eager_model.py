@@ -72,7 +72,7 @@ def name_modules(module, path):
 
 
 def load_data():
-    time.sleep(0.002)  # the GPU is idle meanwhile: that is what is to be seen
+    time.sleep(0.005)  # the GPU is idle meanwhile: that is what is to be seen
 
 
 def main():

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // A job on two GPUs whose kernels run all the time at `hfu` of the peak.
 class AlarmWatchTest : public testing::Test {

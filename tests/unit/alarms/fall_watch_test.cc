@@ -4,10 +4,10 @@
 
 #include <random>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // A job with a noisy rate, reported once a second on a clock of its own.
 class Job {
@@ -119,8 +119,7 @@ TEST(FallWatch, KnowsNoPastInTheFirstMinute) {
 TEST(FallWatch, AClockThatIsSetBackIsNoFall) {
   FallWatch watch;
   double amount = 0;
-  for (uint64_t second = 10'000; second < 10'300; ++second)
-    watch.Add(second * kSecondNs, ++amount);
+  for (uint64_t second = 10'000; second < 10'300; ++second) watch.Add(second * kSecondNs, ++amount);
   for (uint64_t second = 100; second < 400; ++second) {
     watch.Add(second * kSecondNs, ++amount);
     EXPECT_FALSE(watch.fall().has_value());

@@ -9,6 +9,7 @@
 #include "collector/alarms/alarm_watch.h"
 #include "collector/alarms/subject_name.h"
 #include "collector/alarms/take_readings.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -18,8 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kMillisecondNs = 1'000'000;
-constexpr uint64_t kSecondNs = 1000 * kMillisecondNs;
 constexpr uint32_t kRanks = 4;
 constexpr uint32_t kLate = 2;
 constexpr char kAllReduce[] =

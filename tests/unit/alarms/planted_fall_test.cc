@@ -9,6 +9,7 @@
 #include "collector/alarms/alarm_watch.h"
 #include "collector/alarms/take_readings.h"
 #include "tests/support/counted_run.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -17,8 +18,6 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kMillisecondNs = 1'000'000;
-constexpr uint64_t kSecondNs = 1000 * kMillisecondNs;
 // Of 40 ms each, while nothing slows them.
 constexpr uint64_t kLaunches = 20;
 constexpr uint64_t kLaunchNs = 40 * kMillisecondNs;

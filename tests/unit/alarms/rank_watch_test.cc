@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // Ranks of one job, each on its own GPU. Shares of the time.
 class Ranks {

@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 class StillnessWatchTest : public testing::Test {
  protected:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -11,15 +12,14 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kMillisecondNs = 1'000'000;
-constexpr char kAllReduce[] =
+constexpr char kAllReduceKernel[] =
     "_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgsStorageILm4096EE";
 
 // Two steps of two kernels and an all-reduce, and the first kernel of the next step.
 void RunSteps(RunBuilder* run) {
   run->StartRun();
   run->StartProcess();
-  run->SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi", kAllReduce});
+  run->SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi", kAllReduceKernel});
   std::vector<Launch> launches;
   for (uint64_t i = 0; i < 7; ++i) {
     launches.push_back(RunBuilder::LaunchAt(10 * i * kMillisecondNs, 5 * kMillisecondNs,

@@ -3,21 +3,20 @@
 #include <gtest/gtest.h>
 
 #include "proto/tracing_cost.h"
+#include "tests/support/nanoseconds.h"
+#include "tests/support/run_builder.h"
 
 namespace utlz {
 namespace {
-
-constexpr uint64_t kStartNs = 1'700'000'000'000'000'000;
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // A process that has lived for a second.
 class AgentCostTest : public testing::Test {
  protected:
   AgentCostTest() : process_(*state_.processes.Get(1)) {
-    process_.info.set_start_time_ns(kStartNs);
+    process_.info.set_start_time_ns(kRunStartNs);
     process_.has_status = true;
   }
-  double Share() { return TracingCostShare(process_, kStartNs + kSecondNs).value_or(-1); }
+  double Share() { return TracingCostShare(process_, kRunStartNs + kSecondNs).value_or(-1); }
 
   RunState state_;
   ProcessState& process_;
@@ -42,9 +41,9 @@ TEST_F(AgentCostTest, OfAnAgentThatKeptNoAccountIsByLaunches) {
 TEST_F(AgentCostTest, IsOfTheTimeThatTheProcessLived) {
   process_.status.set_tracing_cost_ns(1'000'000);
   process_.end.emplace();
-  process_.end->set_time_ns(kStartNs + kSecondNs / 2);
+  process_.end->set_time_ns(kRunStartNs + kSecondNs / 2);
   EXPECT_NEAR(Share(), 0.002, 1e-12);
-  process_.end->set_time_ns(kStartNs);
+  process_.end->set_time_ns(kRunStartNs);
   EXPECT_EQ(Share(), -1) << "no time";
 }
 

@@ -179,6 +179,21 @@ TEST_F(ImprecisionTest, KindsOfLaunchesOfOneKernelAreKnownApart) {
   EXPECT_NEAR(Imprecision(), 1.96 * 0.01, 1e-5) << "each takes too little by itself";
 }
 
+TEST_F(ImprecisionTest, KernelsThatOnlyTheStartUpRanAreNotAskedOf) {
+  constexpr uint64_t kBegin = 1'000'000'000'000;
+  const uint32_t start_up = AddKernel("compared by the tuner", 1000);
+  AddKnown("step", 1000, PartOf(kBytes, 0.01 * kBytes));
+  run_state_.kernels[start_up].last_start_ns = kBegin;
+  run_state_.kernels[start_up + 1].last_start_ns = kBegin + 5'000'000'000;
+  EXPECT_EQ(Imprecision(), 1) << "it may belong to a long step";
+  run_state_.kernels[start_up + 1].last_start_ns = kBegin + 25'000'000'000;
+  EXPECT_NEAR(Imprecision(), 1.96 * 0.01, 1e-5);
+  const uint32_t elsewhere = AddKernel("elsewhere", 1, 1);
+  run_state_.kernels[elsewhere].last_start_ns = kBegin + 90'000'000'000;
+  run_state_.kernels[start_up].last_start_ns = kBegin + 24'000'000'000;
+  EXPECT_EQ(Imprecision(), 1) << "what another GPU runs later says nothing of this one";
+}
+
 TEST_F(ImprecisionTest, OfNoKernelNothingIsKnown) { EXPECT_EQ(Imprecision(), 1); }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include "collector/summary/capture_summary.h"
 #include "proto/tracing_cost.h"
 #include "tests/support/made_up_loads.h"
+#include "tests/support/run_builder.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint64_t kStartNs = 1'700'000'000'000'000'000;
 constexpr uint64_t kNodes = 40;
 constexpr uint64_t kLaunches = 100;
 // So long that the GPU waited for the launch whatever it costs.
@@ -24,9 +24,9 @@ class GraphPresenceTest : public testing::Test {
     state_.devices[*state_.devices.Find(RunBuilder::Uuid())].used = true;
     process_.device_by_ordinal[0] = 0;
     process_.info.set_cupti_version(kFirstCuptiOfDearNodes);
-    process_.info.set_start_time_ns(kStartNs);
+    process_.info.set_start_time_ns(kRunStartNs);
     process_.end.emplace();
-    process_.end->set_time_ns(kStartNs + 1'000'000'000);
+    process_.end->set_time_ns(kRunStartNs + 1'000'000'000);
     process_.has_status = true;
     process_.status.set_operations_recorded(kLaunches);
     process_.graph_nodes = kLaunches * kNodes;
@@ -59,7 +59,7 @@ class GraphPresenceTest : public testing::Test {
   RunState state_;
   Analysis analysis_;
   ProcessState& process_;
-  uint64_t now_ns_ = kStartNs;
+  uint64_t now_ns_ = kRunStartNs;
 };
 
 TEST_F(GraphPresenceTest, IsOfEveryNodeWhereTheGpuWaitsForLaunches) {

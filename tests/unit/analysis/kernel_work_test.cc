@@ -105,6 +105,25 @@ TEST(KernelWorkTest, CyclesOfTheDoublePipeAreNotScaled) {
   EXPECT_NEAR(flops[0].flops, kTensorCycles * kFlopsPerCycle, 1);
 }
 
+// A sub-pipe cannot be active for longer than the whole pipe: one of both counts is wrong.
+TEST(KernelWorkTest, NoKernelHasNegativeFlops) {
+  DeviceState device;
+  device.peaks = DevicePeaks();
+  device.peaks->set_sm_clock_maximum_hz(1e9);
+  DevicePeaks::Pipe* pipe = device.peaks->add_pipe();
+  pipe->set_data_type("bf16");
+  pipe->set_flops_per_cycle(kFlopsPerCycle);
+  Kernel kernel;
+  kernel.mangled_name = "some_gemm";
+  KernelPart part = PartWith(
+      {{METRIC_TENSOR_ACTIVE, kTensorCycles}, {METRIC_TENSOR_IMMA_ACTIVE, 3 * kTensorCycles}});
+  part.counters[METRIC_TENSOR_ACTIVE]->error = 2 * kTensorCycles;
+  for (const TypedFlops& flops :
+       WorkOf(kernel, part, kMeanTimeNs, CeilingsOf(device), "bf16").flops) {
+    EXPECT_GE(flops.flops, 0) << flops.data_type;
+  }
+}
+
 TEST(KernelWorkTest, NamesOfDoubleGemmsTellThemWithoutTheDoublePipe) {
   for (const auto& [name, share] :
        {std::pair{"sm80_xmma_gemm_f64f64_f64f64_f64_nn_n", 1.0},

@@ -4,30 +4,29 @@
 
 #include "proto/ring_abi.h"
 #include "proto/tracing_cost.h"
+#include "tests/support/nanoseconds.h"
+#include "tests/support/run_builder.h"
 
 namespace utlz {
 namespace {
-
-constexpr uint64_t kStartNs = 1'700'000'000'000'000'000;
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // A process that lived for ten seconds, of which the first was traced, with 20,000 operations, and
 // that began 180,000 more.
 class PresenceCostTest : public testing::Test {
  protected:
   PresenceCostTest() : process_(*state_.processes.Get(1)) {
-    process_.info.set_start_time_ns(kStartNs);
+    process_.info.set_start_time_ns(kRunStartNs);
     process_.has_status = true;
     process_.status.set_operations_recorded(20'000);
     process_.status.set_operations_in_gaps(180'000);
     TraceWindow window;
     window.set_flags(kTraceKernels);
-    window.set_start_ns(kStartNs);
-    window.set_end_ns(kStartNs + kSecondNs);
+    window.set_start_ns(kRunStartNs);
+    window.set_end_ns(kRunStartNs + kSecondNs);
     process_.coverage.Add(window);
   }
   std::optional<PresenceCost> Cost(double idle_share) {
-    return PresenceCostOf(process_, idle_share, kStartNs + 10 * kSecondNs);
+    return PresenceCostOf(process_, idle_share, kRunStartNs + 10 * kSecondNs);
   }
 
   RunState state_;
@@ -84,8 +83,8 @@ TEST_F(PresenceCostTest, OlderAgentsLeftTheHookInWhereTheyHadWindows) {
   for (uint64_t second = 0; second < 2; ++second) {
     TraceWindow window;
     window.set_flags(kTraceKernels);
-    window.set_start_ns(kStartNs + second * kSecondNs);
-    window.set_end_ns(kStartNs + second * kSecondNs + 1000);
+    window.set_start_ns(kRunStartNs + second * kSecondNs);
+    window.set_end_ns(kRunStartNs + second * kSecondNs + 1000);
     process_.windows.Add(window);
   }
   ASSERT_TRUE(Cost(0.9).has_value());

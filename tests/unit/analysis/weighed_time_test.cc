@@ -21,8 +21,9 @@ namespace {
 
 constexpr uint64_t kGemmNs = 300 * kMicrosecond;
 constexpr uint64_t kOtherNs = 100 * kMicrosecond;
-constexpr uint32_t kKernels = 5;  // in a step: a matrix product, which computes, and four that copy
-constexpr double kKernelNs = kGemmNs + (kKernels - 1) * kOtherNs;
+constexpr uint32_t kKernelsOfAStep =
+    5;  // in a step: a matrix product, which computes, and four that copy
+constexpr double kKernelNs = kGemmNs + (kKernelsOfAStep - 1) * kOtherNs;
 constexpr double kTensorShare = 0.5;  // of the time of the product
 constexpr double kFlopsPerNs = 1000;  // at the peak
 constexpr uint64_t kSampleNs = 10 * kMicrosecond;
@@ -67,7 +68,7 @@ class Program {
   void Gap(int steps, double idle_ns) {
     for (int i = 0; i < steps; ++i) {
       now_ns_ += static_cast<uint64_t>(kKernelNs) + IdleNs(idle_ns);
-      numbered_ += kKernels;
+      numbered_ += kKernelsOfAStep;
     }
     steps_ += steps;
   }
@@ -94,7 +95,7 @@ class Program {
 
   void TracedStep(double idle_ns, double more_ns) {
     std::vector<Launch> launches;
-    for (uint32_t i = 0; i < kKernels; ++i) {
+    for (uint32_t i = 0; i < kKernelsOfAStep; ++i) {
       const uint64_t length_ns = i == 0 ? kGemmNs : kOtherNs;
       launches.push_back(RunBuilder::LaunchAt(now_ns_, length_ns, i));
       busy_.push_back({now_ns_, now_ns_ + length_ns, i == 0});
@@ -104,8 +105,8 @@ class Program {
     now_ns_ += IdleNs(idle_ns) + static_cast<uint64_t>(more_ns);
     added_ns_ += more_ns;
     steps_ += 1;
-    recorded_ += kKernels;
-    numbered_ += kKernels;
+    recorded_ += kKernelsOfAStep;
+    numbered_ += kKernelsOfAStep;
     newest_recorded_ = numbered_;
   }
 

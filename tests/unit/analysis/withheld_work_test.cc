@@ -6,7 +6,7 @@
 namespace utlz {
 namespace {
 
-constexpr double kLaunches = 100;
+constexpr double kLaunchesOfARow = 100;
 constexpr double kTimeNs = 1e6;  // of all launches
 constexpr double kBytesPerSecond = 4e12;
 constexpr double kFlopsPerSecond = 1e15;
@@ -23,9 +23,9 @@ Ceilings MadeUpCeilings() {
 KernelRow RowOf(double bytes_per_second, double bytes_error, double flops_per_second,
                 double flops_error) {
   KernelRow row;
-  row.launches = kLaunches;
+  row.launches = kLaunchesOfARow;
   row.time_ns = kTimeNs;
-  const double per_launch = kTimeNs * 1e-9 / kLaunches;
+  const double per_launch = kTimeNs * 1e-9 / kLaunchesOfARow;
   const double bytes = bytes_per_second * per_launch / 2;
   row.work.read_bytes = {.value = bytes, .error = bytes_error * bytes};
   row.work.write_bytes = {.value = bytes, .error = bytes_error * bytes};

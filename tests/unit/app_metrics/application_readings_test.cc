@@ -5,11 +5,10 @@
 #include <cmath>
 
 #include "collector/metrics/application_history.h"
+#include "tests/support/nanoseconds.h"
 
 namespace utlz {
 namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 ApplicationReading ReadingAt(uint64_t second, double tokens) {
   ApplicationReading reading;

@@ -13,20 +13,20 @@
 namespace utlz::attach {
 namespace {
 
-constexpr uint64_t kBase = 0x7f0000000000;
+constexpr uint64_t kObjectBase = 0x7f0000000000;
 
-TinyObject MakeObject() { return MakeTinyObject(kBase); }
+TinyObject MakeObject() { return MakeTinyObject(kObjectBase); }
 
 absl::StatusOr<ElfImage> ReadObject(const TinyObject& object) {
   FakeMemory memory;
-  memory.PutValue(kBase, object);
-  return ElfImage::Read(memory, kBase);
+  memory.PutValue(kObjectBase, object);
+  return ElfImage::Read(memory, kObjectBase);
 }
 
 TEST(ElfImageTest, FindsFunction) {
   const auto image = ReadObject(MakeObject());
   ASSERT_TRUE(image.ok()) << image.status();
-  EXPECT_EQ(image->FindFunction("dlopen"), kBase + 0x400);
+  EXPECT_EQ(image->FindFunction("dlopen"), kObjectBase + 0x400);
   EXPECT_EQ(image->FindFunction("dlsym"), std::nullopt);
   EXPECT_EQ(image->HighestGlibcMinorVersion(), 34);
 }
@@ -56,7 +56,7 @@ TEST(ElfImageTest, RefusesImmodestSizes) {
 TEST(ElfImageTest, RefusesTablesOutsideMemory) {
   for (size_t entry : {0u, 1u}) {
     TinyObject object = MakeObject();
-    object.dynamic[entry].d_un.d_ptr = kBase + 0x10000;
+    object.dynamic[entry].d_un.d_ptr = kObjectBase + 0x10000;
     EXPECT_FALSE(ReadObject(object).ok()) << entry;
   }
 }
@@ -81,12 +81,12 @@ TEST(ElfImageTest, IdentifiesClassAndMachine) {
   TinyObject object = MakeObject();
   object.header.e_machine = EM_AARCH64;
   FakeMemory memory;
-  memory.PutValue(kBase, object);
-  const auto identity = ReadElfIdentity(memory, kBase);
+  memory.PutValue(kObjectBase, object);
+  const auto identity = ReadElfIdentity(memory, kObjectBase);
   ASSERT_TRUE(identity);
   EXPECT_TRUE(identity->is_64_bit);
   EXPECT_EQ(identity->machine, EM_AARCH64);
-  EXPECT_FALSE(ReadElfIdentity(memory, kBase + 8));
+  EXPECT_FALSE(ReadElfIdentity(memory, kObjectBase + 8));
 }
 
 }  // namespace

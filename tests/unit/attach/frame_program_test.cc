@@ -11,7 +11,7 @@ namespace utlz::attach {
 namespace {
 
 constexpr uint64_t kCode = 0x1000;
-constexpr uint64_t kStack = 0x8000;
+constexpr uint64_t kStackTop = 0x8000;
 constexpr size_t kStackRegister = 7;
 constexpr size_t kReturnRegister = 16;
 
@@ -23,7 +23,7 @@ class FrameProgramTest : public testing::Test {
     description_.return_register = kReturnRegister;
     // At a function's first instruction: the frame's address is rsp + 8, the return address below.
     description_.initial_instructions = {0x0c, 7, 8, 0x80 | 16, 1};
-    registers_[kStackRegister] = kStack;
+    registers_[kStackRegister] = kStackTop;
     registers_[6] = 66;
     std::vector<uint8_t> stack;
     for (uint64_t i = 0; i < 16; ++i) {
@@ -31,7 +31,7 @@ class FrameProgramTest : public testing::Test {
       const auto* bytes = reinterpret_cast<const uint8_t*>(&word);
       stack.insert(stack.end(), bytes, bytes + sizeof(word));
     }
-    memory_.Put(kStack, stack);
+    memory_.Put(kStackTop, stack);
   }
 
   std::optional<CallerFrame> Unwind(uint64_t offset) const {
@@ -47,7 +47,7 @@ TEST_F(FrameProgramTest, LeavesAtTheFirstInstruction) {
   const auto caller = Unwind(0);
   ASSERT_TRUE(caller);
   EXPECT_EQ(caller->return_address, 0x5000u);
-  EXPECT_EQ(caller->registers[kStackRegister], kStack + 8);
+  EXPECT_EQ(caller->registers[kStackRegister], kStackTop + 8);
   EXPECT_EQ(caller->registers[6], 66u);
 }
 
@@ -79,13 +79,13 @@ TEST_F(FrameProgramTest, EvaluatesExpressions) {
 }
 
 TEST_F(FrameProgramTest, RefusesMalformedInstructions) {
-  for (const std::vector<uint8_t>& bad : std::vector<std::vector<uint8_t>>{
-           {0x0c, 7},           // an operand is missing
-           {0x0b},              // nothing was remembered
-           {0x3f, 0, 0},        // no such instruction
-           {0x0f, 200, 1},      // an expression beyond the end
-           {0x0f, 1, 0x22},     // an addition of nothing
-           {0x0c, 99, 8}}) {    // no such register
+  for (const std::vector<uint8_t>& bad :
+       std::vector<std::vector<uint8_t>>{{0x0c, 7},         // an operand is missing
+                                         {0x0b},            // nothing was remembered
+                                         {0x3f, 0, 0},      // no such instruction
+                                         {0x0f, 200, 1},    // an expression beyond the end
+                                         {0x0f, 1, 0x22},   // an addition of nothing
+                                         {0x0c, 99, 8}}) {  // no such register
     description_.instructions = bad;
     EXPECT_FALSE(Unwind(50)) << int{bad[0]};
   }

@@ -11,12 +11,12 @@
 namespace utlz::attach {
 namespace {
 
-constexpr uint64_t kBase = PythonImage::kBase;
+constexpr uint64_t kImageBase = PythonImage::kBase;
 
 absl::StatusOr<PythonRequestPlace> Find(const PythonImage& image,
                                         const std::string& map = PythonImage::kMap) {
   FakeMemory memory;
-  memory.PutValue(kBase, image.words);
+  memory.PutValue(kImageBase, image.words);
   return FindPythonRequestPlace(memory, MemoryMap::Parse(map));
 }
 
@@ -30,19 +30,19 @@ absl::Status FindWith(uint64_t offset_bytes, uint64_t value) {
 TEST(PythonRuntimeTest, FindsTheMainThread) {
   const auto place = Find(PythonImage());
   ASSERT_TRUE(place.ok()) << place.status();
-  EXPECT_EQ(place->eval_breaker, kBase + PythonImage::kThread + 24);
-  EXPECT_EQ(place->pending_call, kBase + PythonImage::kThread + 304);
-  EXPECT_EQ(place->script_path, kBase + PythonImage::kThread + 308);
+  EXPECT_EQ(place->eval_breaker, kImageBase + PythonImage::kThread + 24);
+  EXPECT_EQ(place->pending_call, kImageBase + PythonImage::kThread + 304);
+  EXPECT_EQ(place->script_path, kImageBase + PythonImage::kThread + 308);
 }
 
 TEST(PythonRuntimeTest, PassesYoungerInterpreters) {
   PythonImage image;
   constexpr uint64_t kYounger = 1600;
-  image.At(kYounger) = kBase + PythonImage::kInterpreter;  // next
+  image.At(kYounger) = kImageBase + PythonImage::kInterpreter;  // next
   image.At(kYounger + 8) = 1;
-  image.At(808) = kBase + kYounger;
+  image.At(808) = kImageBase + kYounger;
   EXPECT_TRUE(Find(image).ok());
-  image.At(kYounger) = kBase + kYounger;  // a ring
+  image.At(kYounger) = kImageBase + kYounger;  // a ring
   EXPECT_TRUE(absl::IsNotFound(Find(image).status()));
 }
 
@@ -81,14 +81,15 @@ TEST(PythonRuntimeTest, OffsetsBeyondTheirStates) {
 // Where there is no memory, where it is another process's too, or where it is nobody's to write.
 TEST(PythonRuntimeTest, StateOutsideOrdinaryMemory) {
   EXPECT_FALSE(FindWith(PythonImage::kInterpreter + 16, 8).ok());
-  EXPECT_FALSE(FindWith(PythonImage::kInterpreter + 16, kBase + PythonImage::kThread + 4).ok());
+  EXPECT_FALSE(
+      FindWith(PythonImage::kInterpreter + 16, kImageBase + PythonImage::kThread + 4).ok());
   PythonImage image;
   constexpr uint64_t kElsewhere = 0x20000;
   image.At(PythonImage::kInterpreter + 16) = kElsewhere;
   std::array<uint64_t, 128> thread = {};
-  thread[2] = kBase + PythonImage::kInterpreter;
+  thread[2] = kImageBase + PythonImage::kInterpreter;
   FakeMemory memory;
-  memory.PutValue(kBase, image.words);
+  memory.PutValue(kImageBase, image.words);
   memory.PutValue(kElsewhere, thread);
   const auto find = [&](const char* permissions) {
     return FindPythonRequestPlace(memory,

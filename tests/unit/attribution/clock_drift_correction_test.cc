@@ -12,7 +12,7 @@
 namespace utlz::attribution {
 namespace {
 
-constexpr int64_t kSampleNs = 10'000;
+constexpr int64_t kRecordedSampleNs = 10'000;
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr double kRates[] = {20, 1};  // of the counter that tells; by variant
 constexpr double kToleranceNs = 200;
@@ -33,7 +33,7 @@ std::vector<Launch> LaunchesOf(const std::vector<Part>& parts) {
   std::vector<Launch> launches;
   for (const Part& part : parts) {
     int64_t now_ns = part.begin_ns - 100'000;
-    const int64_t end_ns = part.begin_ns + part.samples * kSampleNs + 100'000;
+    const int64_t end_ns = part.begin_ns + part.samples * kRecordedSampleNs + 100'000;
     if (!launches.empty()) now_ns = std::max(now_ns, launches.back().end_ns + 1'000);
     for (uint32_t i = 0; now_ns < end_ns; ++i) {
       const int64_t stop_ns = now_ns + length(random);
@@ -64,10 +64,12 @@ Recording Record(const std::vector<Part>& parts, size_t leading = 0) {
   recording.launches = LaunchesOf(parts);
   for (const Part& part : parts) {
     for (int i = 0; i < part.samples; ++i) {
-      const int64_t start_ns = part.begin_ns + i * kSampleNs;
-      recording.samples.push_back({start_ns + part.shift_ns, start_ns + kSampleNs + part.shift_ns});
+      const int64_t start_ns = part.begin_ns + i * kRecordedSampleNs;
+      recording.samples.push_back(
+          {start_ns + part.shift_ns, start_ns + kRecordedSampleNs + part.shift_ns});
       recording.values.insert(recording.values.end(), leading, 1'000.0 + i % 3);
-      recording.values.push_back(CountBetween(recording.launches, start_ns, start_ns + kSampleNs));
+      recording.values.push_back(
+          CountBetween(recording.launches, start_ns, start_ns + kRecordedSampleNs));
     }
   }
   return recording;
@@ -88,10 +90,10 @@ void ExpectStraight(const std::vector<Part>& parts, const Recording& straight) {
   for (const Part& part : parts) {
     double most_off_ns = 0;
     for (int i = 0; i < part.samples; ++i) {
-      const int64_t wanted_ns = part.begin_ns + i * kSampleNs + parts.back().shift_ns;
+      const int64_t wanted_ns = part.begin_ns + i * kRecordedSampleNs + parts.back().shift_ns;
       const auto off_ns = static_cast<double>(straight.samples[next].start_ns - wanted_ns);
       most_off_ns = std::max(most_off_ns, std::abs(off_ns));
-      EXPECT_EQ(straight.samples[next].end_ns - straight.samples[next].start_ns, kSampleNs);
+      EXPECT_EQ(straight.samples[next].end_ns - straight.samples[next].start_ns, kRecordedSampleNs);
       ++next;
     }
     EXPECT_LT(most_off_ns, kToleranceNs) << "window at " << part.begin_ns;
@@ -162,7 +164,7 @@ TEST(ClockDriftCorrection, AShortWindowIsNotTakenAtItsWord) {
 TEST(ClockDriftCorrection, SamplesNeverOverlapAfterwards) {
   constexpr int kSamples = 19'990;
   constexpr int64_t kJumpNs = 7'000;
-  const int64_t second_ns = kSecondNs + kSamples * kSampleNs - kJumpNs;
+  const int64_t second_ns = kSecondNs + kSamples * kRecordedSampleNs - kJumpNs;
   const std::vector<Part> parts = {
       {.begin_ns = kSecondNs, .samples = kSamples, .shift_ns = 3'000 - kJumpNs},
       // Its samples follow at once, its launches by a clock that was set back.

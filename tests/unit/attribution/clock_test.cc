@@ -21,9 +21,8 @@ constexpr size_t kStepsOfAWindow = 800;
 const std::vector<SimulatedKernel> kDecode = {
     {1, 5200, 8e6, 0, 1, 3000}, {2, 9000, 2e6, 0, 1, 5000}, {3, 2000, 4e5, 0, 1, 1000}};
 
-Options OneCounter() {
-  Options options;
-  options.counters = {{"bytes", "dram"}};
+Options WarmedUpLater() {
+  Options options = OneCounter();
   options.warmup_samples = 16'384;
   return options;
 }
@@ -59,7 +58,7 @@ void AddWindow(double seconds, const std::vector<double>& shifts_ns, uint64_t se
 // Runs for `seconds`; returns the greatest error of the shift from `settled_s` on.
 double WorstError(double seconds, double settled_s, uint64_t seed,
                   const std::function<double(double)>& shift_ns) {
-  Engine engine(OneCounter());
+  Engine engine(WarmedUpLater());
   double worst = 0;
   int window = 0;
   for (double now_s = 0; now_s < seconds; now_s += kWindowSeconds) {
@@ -101,7 +100,7 @@ TEST(Clock, AJumpIsFoundAgain) {
 
 // DRAM and SM counters are taken at different places of the chip.
 TEST(Clock, EachGroupOfCountersHasAShiftOfItsOwn) {
-  Options options = OneCounter();
+  Options options = WarmedUpLater();
   options.counters = {{"reads", "dram"}, {"writes", "dram write"}, {"cycles", "sm"}};
   struct Case {
     std::array<double, 3> shifts_ns;
@@ -137,7 +136,7 @@ TEST(Clock, EachGroupOfCountersHasAShiftOfItsOwn) {
 // All of it lies within the warm-up.
 TEST(Clock, ADriftAtTheBeginningMovesNoCountToAnotherKernel) {
   const auto solve = [](double ns_per_s) {
-    Engine engine(OneCounter());
+    Engine engine(WarmedUpLater());
     uint64_t seed = 21;
     for (double now_s = 0; now_s < 6; now_s += 0.75) {
       AddWindow(now_s, {now_s < 4 ? -1500 + ns_per_s * now_s : -1500}, seed++, &engine);
@@ -168,7 +167,7 @@ TEST(Clock, AJumpAmongTheFirstSamplesMovesNoCountToAnotherKernel) {
       load.samples[i].start_ns += jump_ns;
       load.samples[i].end_ns += jump_ns;
     }
-    Engine engine(OneCounter());
+    Engine engine(WarmedUpLater());
     load.Feed(&engine);
     const Solution solution = engine.Solve();
     for (const SimulatedKernel& kernel : kDecode) {
@@ -180,7 +179,7 @@ TEST(Clock, AJumpAmongTheFirstSamplesMovesNoCountToAnotherKernel) {
 
 // Most runs begin with seconds in which the GPU has nothing to do, sampled all the same.
 TEST(Clock, AShiftIsFoundInWorkThatFollowsALongIdleTime) {
-  Engine engine(OneCounter());
+  Engine engine(WarmedUpLater());
   const std::array<double, 1> nothing = {0};
   constexpr int64_t kSampleNs = 10'000;
   constexpr int64_t kIdleSamples = 10'000;
@@ -225,7 +224,7 @@ TEST(Clock, ACounterThatLooksFarOffDoesNotMoveOneThatDoesNot) {
 
 // A look at nearly nothing must not move a shift that is known, nor claim one that is not.
 TEST(Clock, PoorSamplesMoveNothing) {
-  Options options = OneCounter();
+  Options options = WarmedUpLater();
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     Engine engine(options);
     std::mt19937_64 random(seed);

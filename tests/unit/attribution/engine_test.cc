@@ -14,24 +14,18 @@
 namespace utlz::attribution {
 namespace {
 
-Options OneCounter() {
-  Options options;
-  options.counters = {{"bytes", "dram"}};
-  return options;
-}
-
 // Works late, early and in the middle, so that a constant rate is wrong for all of them.
-const std::vector<SimulatedKernel> kStep = {{1, 5200, 8e6, 0.0, 0.6, 100},
-                                            {2, 1400, 2e4, 0.2, 0.9, 150},
-                                            {3, 4300, 1e6, 0.4, 0.9, 100},
-                                            {4, 17000, 6e7, 0.05, 1.0, 100},
-                                            {5, 3100, 3e5, 0.3, 0.7, 2500}};
+const std::vector<SimulatedKernel> kShapedStep = {{1, 5200, 8e6, 0.0, 0.6, 100},
+                                                  {2, 1400, 2e4, 0.2, 0.9, 150},
+                                                  {3, 4300, 1e6, 0.4, 0.9, 100},
+                                                  {4, 17000, 6e7, 0.05, 1.0, 100},
+                                                  {5, 3100, 3e5, 0.3, 0.7, 2500}};
 
 // Of all kernels, as a share of the work of a whole step: what one kernel misses another has.
 double WorstError(const Solution& solution) {
   double worst = 0;
   double all = 0;
-  for (const SimulatedKernel& kernel : kStep) {
+  for (const SimulatedKernel& kernel : kShapedStep) {
     worst = std::max(worst, std::abs(PerLaunch(solution, kernel.variant) - kernel.work));
     all += kernel.work;
   }
@@ -40,7 +34,7 @@ double WorstError(const Solution& solution) {
 
 TEST(Engine, FindsWorkOfKernelsNearTheSampleLength) {
   Engine engine(OneCounter());
-  Simulate(kStep, {}).Feed(&engine);
+  Simulate(kShapedStep, {}).Feed(&engine);
   EXPECT_LT(WorstError(engine.Solve()), 0.01);
 }
 
@@ -49,7 +43,7 @@ TEST(Engine, FindsWorkOfKernelsMuchShorterThanASample) {
   simulation.sample_ns = 20'000;
   simulation.steps = 2000;
   Engine engine(OneCounter());
-  Simulate(kStep, simulation).Feed(&engine);
+  Simulate(kShapedStep, simulation).Feed(&engine);
   EXPECT_LT(WorstError(engine.Solve()), 0.015);
 }
 
@@ -62,7 +56,7 @@ TEST(Engine, KernelsThatWereTriedOutTakeNoPlaceOfThoseThatStay) {
     engine.AddInterval(1000 + static_cast<uint64_t>(i), IntervalKind::kKernel, i * kEachNs,
                        i * kEachNs + kEachNs / 2);
   }
-  SimulatedLoad load = Simulate(kStep, {});
+  SimulatedLoad load = Simulate(kShapedStep, {});
   constexpr int64_t kStartUpNs = 2 * kTriedOut * kEachNs;
   for (SimulatedLaunch& launch : load.launches) {
     launch.start_ns += kStartUpNs;
@@ -104,7 +98,7 @@ TEST(Engine, CachesWidenTheIntervalsOfThoseThatMoveLittle) {
     Options options = OneCounter();
     options.counters[0].behind_caches = behind_caches;
     Engine engine(options);
-    Simulate(kStep, {}).Feed(&engine);
+    Simulate(kShapedStep, {}).Feed(&engine);
     for (const ColumnEstimate& column : engine.Solve().columns) {
       if (column.variant == variant) return column.counters[0].standard_error.value();
     }
@@ -145,7 +139,7 @@ SimulatedLoad WithOneLaunchAlone(const std::vector<SimulatedKernel>& others, dou
 TEST(Engine, OneLaunchAloneIsAsUncertainAsLaunchesOfOthersDiffer) {
   for (const double noise : {0.05, 0.2}) {
     Engine engine(OneCounter());
-    WithOneLaunchAlone(kStep, noise).Feed(&engine);
+    WithOneLaunchAlone(kShapedStep, noise).Feed(&engine);
     const CounterEstimate once = EstimateOf(engine.Solve(), kOnce);
     ASSERT_TRUE(once.standard_error.has_value());
     EXPECT_NEAR(*once.per_launch / 3e8, 1, 0.02);
@@ -165,7 +159,7 @@ TEST(Engine, OneLaunchOfTheOnlyKernelHasNoInterval) {
 TEST(Engine, SaysWhatOfAnErrorIsAssumed) {
   Options options = OneCounter();
   Engine engine(options);
-  const SimulatedLoad load = Simulate(kStep, {});
+  const SimulatedLoad load = Simulate(kShapedStep, {});
   load.Feed(&engine);
   const Solution solution = engine.Solve();
   options.reproducibility = options.shape_error = options.rate_spread = 0;
@@ -257,9 +251,9 @@ TEST(Engine, IntervalsHoldTheTruth) {
     simulation.seed = seed;
     simulation.steps = 150;
     Engine engine(OneCounter());
-    Simulate(kStep, simulation).Feed(&engine);
+    Simulate(kShapedStep, simulation).Feed(&engine);
     const Solution solution = engine.Solve();
-    for (const SimulatedKernel& kernel : kStep) count.Add(solution, kernel);
+    for (const SimulatedKernel& kernel : kShapedStep) count.Add(solution, kernel);
   }
   ASSERT_GT(count.all, 50u);
   EXPECT_GE(count.HeldShare(), 0.9);
@@ -296,7 +290,7 @@ TEST(Engine, StreamingAgreesWithOneGo) {
   streaming.warmup_samples = 2000;
   SimulationOptions simulation;
   simulation.steps = 3000;
-  const SimulatedLoad load = Simulate(kStep, simulation);
+  const SimulatedLoad load = Simulate(kShapedStep, simulation);
   Engine engine(streaming);
   load.Stream(&engine);
   const Solution solution = engine.Solve();
@@ -309,7 +303,7 @@ TEST(Engine, StreamingAgreesWithOneGo) {
 TEST(Engine, LaunchesInHolesAreNoCrowd) {
   SimulationOptions simulation;
   simulation.steps = 2000;
-  SimulatedLoad load = Simulate(kStep, simulation);
+  SimulatedLoad load = Simulate(kShapedStep, simulation);
   size_t index = 0;
   std::erase_if(load.samples, [&index](const SimulatedSample&) { return index++ % 80 >= 20; });
   Engine engine(OneCounter());

@@ -87,6 +87,12 @@ SimulatedLoad Simulate(const std::vector<SimulatedKernel>& step, const Simulatio
   return load;
 }
 
+Options OneCounter() {
+  Options options;
+  options.counters = {{"bytes", "dram"}};
+  return options;
+}
+
 void SimulatedLoad::Feed(Engine* engine) const {
   for (const SimulatedLaunch& launch : launches) {
     engine->AddInterval(launch.variant, IntervalKind::kKernel, launch.start_ns, launch.end_ns);

@@ -48,6 +48,9 @@ struct SimulatedSample {
   double value;
 };
 
+// Of an engine that has the one counter of a simulated load.
+Options OneCounter();
+
 struct SimulatedLoad {
   std::vector<SimulatedLaunch> launches;
   std::vector<SimulatedSample> samples;

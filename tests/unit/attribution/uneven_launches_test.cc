@@ -18,14 +18,8 @@ namespace {
 constexpr uint64_t kSeeds = 60;
 constexpr int64_t kPeriodNs = 2'000'000;
 constexpr int64_t kWindowNs = 200'000;
-const std::vector<SimulatedKernel> kStep = {
+const std::vector<SimulatedKernel> kUnevenStep = {
     {1, 20'000, 40e6, 0, 1, 2000}, {2, 30'000, 9e6, 0, 1, 2000}, {3, 25'000, 20e6, 0, 1, 3000}};
-
-Options OneCounter() {
-  Options options;
-  options.counters = {{"bytes", "dram"}};
-  return options;
-}
 
 bool IsSampled(int64_t start_ns) { return start_ns % kPeriodNs < kWindowNs; }
 
@@ -75,10 +69,10 @@ Intervals Measure(const SimulationOptions& simulation, bool work_goes_by_time) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SimulationOptions seeded = simulation;
     seeded.seed = seed;
-    const SimulatedLoad load = Simulate(kStep, seeded);
+    const SimulatedLoad load = Simulate(kUnevenStep, seeded);
     for (const ColumnEstimate& column : SeenInWindows(load, options).columns) {
-      if (column.variant < 1 || column.variant > kStep.size()) continue;
-      const SimulatedKernel& kernel = kStep[column.variant - 1];
+      if (column.variant < 1 || column.variant > kUnevenStep.size()) continue;
+      const SimulatedKernel& kernel = kUnevenStep[column.variant - 1];
       const double times =
           work_goes_by_time ? MeanDurationNs(load, column) / kernel.duration_ns : 1;
       const double width = 1.959964 * *column.counters[0].standard_error;
@@ -123,14 +117,14 @@ TEST(UnevenLaunches, ThatClocksMadeLongerDoNoMore) {
   SimulationOptions simulation;
   simulation.uneven_launches = 0.2;
   simulation.steps = 2000;
-  const SimulatedLoad planned = Simulate(kStep, simulation);
+  const SimulatedLoad planned = Simulate(kUnevenStep, simulation);
   SimulatedLoad load = planned;
   for (SimulatedLaunch& launch : load.launches) {
     if (!IsSampled(launch.start_ns)) launch.end_ns += (launch.end_ns - launch.start_ns) * 6 / 100;
   }
   for (const ColumnEstimate& column : SeenInWindows(load, OneCounter()).columns) {
-    if (column.variant < 1 || column.variant > kStep.size()) continue;
-    const SimulatedKernel& kernel = kStep[column.variant - 1];
+    if (column.variant < 1 || column.variant > kUnevenStep.size()) continue;
+    const SimulatedKernel& kernel = kUnevenStep[column.variant - 1];
     const double work = kernel.work * MeanDurationNs(planned, column) / kernel.duration_ns;
     EXPECT_NEAR(*column.counters[0].per_launch, work, 0.025 * work);
   }

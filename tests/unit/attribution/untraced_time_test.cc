@@ -1,6 +1,7 @@
 // What the engine makes of time in which nobody recorded launches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -11,12 +12,6 @@
 
 namespace utlz::attribution {
 namespace {
-
-Options OneCounter() {
-  Options options;
-  options.counters = {{"bytes", "dram"}};
-  return options;
-}
 
 // A decode that is traced one tenth of the time and works all of it: what it does untraced must
 // not become a background that hides the small kernels.
@@ -124,6 +119,57 @@ TEST(UntracedTime, LaunchesUnderWayWhenAPauseBeginsDoNotEndIt) {
   EXPECT_NEAR(static_cast<double>(solution.quality.samples), known, kPeriods * 4);
   EXPECT_GT(solution.totals[0].attributed, 0.999 * solution.totals[0].counted);
   EXPECT_NEAR(PerLaunch(solution, 1), 1000, 20);
+}
+
+// Launches of several threads come in any order, and wait for samples that come later.
+TEST(UntracedTime, TheOrderInWhichLaunchesComeDoesNotMatter) {
+  const std::vector<SimulatedKernel> step = {{1, 5200, 8e6, 0.0, 0.8, 3000},
+                                             {2, 2400, 5e4, 0.1, 0.9, 4000}};
+  SimulationOptions simulation;
+  simulation.steps = 2000;
+  SimulatedLoad load = Simulate(step, simulation);
+  const int64_t begin_ns = load.samples.front().start_ns;
+  const int64_t part_ns = (load.samples.back().end_ns - begin_ns) / 8;
+  std::erase_if(load.launches, [&](const SimulatedLaunch& launch) {
+    return (launch.start_ns - begin_ns) / part_ns % 2 == 1;
+  });
+  const auto solve = [&](bool in_order) {
+    Engine engine(OneCounter());
+    for (int part = 1; part < 8; part += 2) {
+      engine.AddUntraced(begin_ns + part * part_ns, begin_ns + (part + 1) * part_ns);
+    }
+    // Those of even numbers come later than the others, in batches.
+    constexpr size_t kBatch = 300;
+    std::vector<SimulatedLaunch> launches;
+    for (size_t first = 0; first < load.launches.size(); first += kBatch) {
+      const size_t last = std::min(first + kBatch, load.launches.size());
+      for (const size_t odd : {1, 0}) {
+        for (size_t i = first; i < last; ++i) {
+          if (i % 2 == odd) launches.push_back(load.launches[i]);
+        }
+      }
+    }
+    size_t count = 0;
+    for (const SimulatedLaunch& launch : in_order ? load.launches : launches) {
+      engine.AddInterval(launch.variant, IntervalKind::kKernel, launch.start_ns, launch.end_ns);
+      // No samples yet, so that none is done with.
+      if (++count % 100 == 0) engine.AdvanceTo(begin_ns);
+    }
+    for (const SimulatedSample& sample : load.samples) {
+      const std::array<double, 1> values = {sample.value};
+      engine.AddSample(sample.start_ns, sample.end_ns, values);
+      if (++count % 100 == 0) engine.AdvanceTo(sample.start_ns);
+    }
+    engine.AdvanceTo(load.samples.back().end_ns + 1'000'000);
+    return engine.Solve();
+  };
+  const Solution ordered = solve(true);
+  const Solution mixed = solve(false);
+  EXPECT_GT(ordered.quality.untraced_samples, load.samples.size() / 3);
+  EXPECT_EQ(ordered.quality.untraced_samples, mixed.quality.untraced_samples);
+  EXPECT_EQ(ordered.quality.samples, mixed.quality.samples);
+  EXPECT_EQ(PerLaunch(ordered, 1), PerLaunch(mixed, 1));
+  EXPECT_EQ(PerLaunch(ordered, 2), PerLaunch(mixed, 2));
 }
 
 // The last records of a program that was killed are known to be lost before the samples of the time

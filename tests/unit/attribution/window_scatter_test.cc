@@ -75,17 +75,11 @@ struct Coverage {
   double Share() const { return static_cast<double>(held) / static_cast<double>(intervals); }
 };
 
-Engine OneCounter() {
-  Options options;
-  options.counters = {{"bytes", "dram"}};
-  return Engine(options);
-}
-
 // One window of 20 ms, in which every millisecond is alike in itself and another than the rest.
 TEST(WindowScatter, OneWindowShowsWhatItsPartsDifferBy) {
   Coverage coverage;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
-    Engine engine = OneCounter();
+    Engine engine(OneCounter());
     Program program(&engine, seed);
     for (int part = 0; part < 20; ++part) program.Work(kStep, 33, 0.3);
     const Solution solution = program.Solve();
@@ -98,7 +92,7 @@ TEST(WindowScatter, OneWindowShowsWhatItsPartsDifferBy) {
 TEST(WindowScatter, ManyWindowsShowWhatTheyDifferBy) {
   Coverage coverage;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
-    Engine engine = OneCounter();
+    Engine engine(OneCounter());
     Program program(&engine, seed);
     for (int window = 0; window < 8; ++window, program.Pause()) program.Work(kStep, 100, 0.15);
     const Solution solution = program.Solve();
@@ -114,7 +108,7 @@ TEST(WindowScatter, WhatOneWindowMetHasTheScatterOfTheOthers) {
   with_it.push_back(seldom);
   Coverage coverage;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    Engine engine = OneCounter();
+    Engine engine(OneCounter());
     Program program(&engine, seed);
     for (int window = 0; window < 8; ++window, program.Pause()) {
       program.Work(window == 3 ? with_it : kStep, 100, 0.15);

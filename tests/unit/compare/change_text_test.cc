@@ -23,7 +23,7 @@ TEST(ChangeTextTest, QuantitiesAreWords) {
   EXPECT_EQ(QuantityText("tokens_per_second"), "tokens per second");
   EXPECT_EQ(QuantityText("dram_read_bytes"), "DRAM read");
   EXPECT_EQ(QuantityText("hfu"), "HFU");
-  EXPECT_EQ(QuantityText("flops"), "FLOPs");
+  EXPECT_EQ(QuantityText("flops"), "FLOPs, all types") << "HFU counts those of tensor cores";
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/compare/run_maker.h"
 #include "tools/compare/render_difference.h"
@@ -27,6 +30,51 @@ TEST(GateTest, TheSameSpeedPasses) {
   EXPECT_EQ(result.outcome, GateOutcome::kPass) << result.reasons[0];
   EXPECT_EQ(result.measure, "step time");
   EXPECT_EQ(GateExitStatus(result.outcome), 0);
+}
+
+// The share after these words.
+double ShareAfter(const std::string& text, const std::string& words) {
+  const size_t found = text.find(words);
+  if (found == std::string::npos) return NAN;
+  std::string number = text.substr(found + words.size());
+  const bool negative = number.starts_with("−");
+  number.erase(0, negative ? std::string("−").size() : 1);
+  return (negative ? -1 : 1) * std::stod(number) / 100;
+}
+
+// What is printed decides, as it was tested: a pass lies below its limit with all that is shown.
+TEST(GateTest, TheBoundThatIsPrintedAgreesWithTheVerdict) {
+  int decided[3] = {};
+  for (int i = 0; i < 40; ++i) {
+    RunMaker maker(100 + static_cast<uint32_t>(i));
+    const int runs = 1 + i % 3;
+    const double step_ns = 10e6 * (0.99 + 0.002 * i);
+    const GateResult result = Gate(Runs(maker, runs, 10e6), Runs(maker, runs, step_ns));
+    const std::string& text = result.reasons[0];
+    SCOPED_TRACE(text);
+    EXPECT_EQ(text.find("±"), std::string::npos);
+    EXPECT_THAT(text, HasSubstr("at 95 %"));
+    const double least = ShareAfter(text, "at least ");
+    const double most = ShareAfter(text, "at most ");
+    constexpr double kRounding = 0.0006;
+    switch (result.outcome) {
+      case GateOutcome::kPass:
+        ++decided[0];
+        EXPECT_LE(most, 0.03 + kRounding);
+        EXPECT_TRUE(std::isnan(least));
+        break;
+      case GateOutcome::kRegression:
+        ++decided[1];
+        EXPECT_GE(least, 0.03 - kRounding);
+        EXPECT_TRUE(std::isnan(most));
+        break;
+      default:
+        ++decided[2];
+        EXPECT_LE(least, 0.03 + kRounding);
+        EXPECT_GE(most, 0.03 - kRounding);
+    }
+  }
+  for (const int count : decided) EXPECT_GT(count, 3);
 }
 
 TEST(GateTest, FivePercentSlowerFails) {

@@ -22,7 +22,7 @@ using ::testing::SizeIs;
 
 constexpr int kLayers = 48;
 
-void AddLayer(const std::string& name, double share_of_steps, Summary* run) {
+void AddLayerOfShare(const std::string& name, double share_of_steps, Summary* run) {
   OwnerSummary* layer = run->mutable_owners()->add_layers();
   layer->set_kind("layer");
   layer->set_model("Model");
@@ -37,8 +37,8 @@ std::string LayerName(int index) { return "layers." + std::to_string(index) + ".
 Summary RunOf(double share = 0.01) {
   RunMaker maker(41);
   Summary run = maker.Make({.step_deviation_share = 0});
-  AddLayer("head", 0.1, &run);
-  for (int i = 0; i < kLayers; ++i) AddLayer(LayerName(i), i == 0 ? 2 * share : share, &run);
+  AddLayerOfShare("head", 0.1, &run);
+  for (int i = 0; i < kLayers; ++i) AddLayerOfShare(LayerName(i), i == 0 ? 2 * share : share, &run);
   return run;
 }
 
@@ -90,7 +90,7 @@ TEST(LayerChanges, RepeatedLayersAreOneRow) {
 // As of modules of Flax, where the reports sum them so.
 TEST(LayerChanges, NumbersAtTheEndOfNamesCountWhereReportsSumThem) {
   Summary run = RunOf();
-  for (int i = 0; i < 3; ++i) AddLayer("block_" + std::to_string(i) + ".mlp", 0.01, &run);
+  for (int i = 0; i < 3; ++i) AddLayerOfShare("block_" + std::to_string(i) + ".mlp", 0.01, &run);
   EXPECT_EQ(Repeated(Diff(run, run), "block_0.mlp").instances_before, 1u);
   OwnerSummary* repeated = run.mutable_owners()->add_repeated_layers();
   repeated->set_model("Model");

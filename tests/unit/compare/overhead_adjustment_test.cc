@@ -19,7 +19,6 @@ using ::testing::SizeIs;
 constexpr double kStepNs = 10e6;
 constexpr double kTracingNs = 2e6;  // that it adds to a step
 constexpr double kKernelNs = 8e6;   // of a step
-constexpr double kSteps = 100;
 
 void SetSlice(const char* name, double step_ns, Summary* run) {
   WaterfallSlice* slice = nullptr;
@@ -28,7 +27,7 @@ void SetSlice(const char* name, double step_ns, Summary* run) {
   }
   if (slice == nullptr) slice = run->mutable_waterfall()->add_slices();
   slice->set_name(name);
-  slice->set_time_ns(kSteps * step_ns);
+  slice->set_time_ns(kUsualSteps * step_ns);
   slice->set_time_per_step_ns(step_ns);
 }
 
@@ -37,9 +36,9 @@ void SetTimes(double step_ns, Summary* run) {
   run->mutable_steps()->set_time_mean_ns(step_ns);
   run->mutable_steps()->set_idle_time_ns(step_ns - kKernelNs);
   run->mutable_steady_state()->set_scope("steps");
-  run->mutable_steady_state()->set_time_ns(kSteps * step_ns);
+  run->mutable_steady_state()->set_time_ns(kUsualSteps * step_ns);
   DeviceSummary* device = run->mutable_devices(0);
-  device->set_steady_state_ns(static_cast<uint64_t>(kSteps * step_ns));
+  device->set_steady_state_ns(static_cast<uint64_t>(kUsualSteps * step_ns));
   device->set_gpu_busy_share(kKernelNs / step_ns);
   device->set_sm_active_share(0.8 * kKernelNs / step_ns);
   device->set_tensor_active_share(0.5 * kKernelNs / step_ns);
@@ -62,10 +61,10 @@ Summary TakenOut(RunMaker* maker, double step_ns, double error_ns) {
   SetTimes(step_ns, &run);
   run.mutable_steps()->set_slowdown_time_ns(kTracingNs);
   run.mutable_steps()->set_slowdown_error_ns(error_ns);
-  run.mutable_steady_state()->set_slowdown_time_ns(kSteps * kTracingNs);
-  run.mutable_steady_state()->set_slowdown_error_ns(kSteps * error_ns);
+  run.mutable_steady_state()->set_slowdown_time_ns(kUsualSteps * kTracingNs);
+  run.mutable_steady_state()->set_slowdown_error_ns(kUsualSteps * error_ns);
   SetSlice("waiting for tracing itself", 0, &run);
-  run.mutable_waterfall()->mutable_slices(2)->set_time_ns(kSteps * kTracingNs);
+  run.mutable_waterfall()->mutable_slices(2)->set_time_ns(kUsualSteps * kTracingNs);
   return run;
 }
 

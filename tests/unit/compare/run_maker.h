@@ -10,9 +10,11 @@
 
 namespace utlz {
 
+inline constexpr uint32_t kUsualSteps = 100;
+
 struct RunShape {
   uint32_t kernels = 40;
-  uint32_t steps = 100;
+  uint32_t steps = kUsualSteps;
   double step_ns = 10e6;
   double step_deviation_share = 0.01;  // of one step
   double run_deviation_share = 0;      // of everything, between runs

@@ -12,8 +12,6 @@
 namespace utlz {
 namespace {
 
-constexpr double kSteps = 100;
-
 TEST(SliceNamesTest, OfCountersAreTheModels) {
   const char* bounds[] = {kSliceMemory, kSliceLatency, kSliceCompute, kSliceMixed, kSliceUnknown};
   const char* work[] = {kSliceTail, kSliceOtherCompute, kSliceClock, kSliceUseful};
@@ -26,11 +24,11 @@ TEST(SliceNamesTest, OfCountersAreTheModels) {
 void AddSlice(const char* name, double step_ns, Summary* run) {
   WaterfallSlice* slice = run->mutable_waterfall()->add_slices();
   slice->set_name(name);
-  slice->set_time_ns(kSteps * step_ns);
+  slice->set_time_ns(kUsualSteps * step_ns);
 }
 
 // Two kernels, one of 4 ms a step whose bound the test chooses.
-Summary RunOf(Bound bound) {
+Summary RunBoundBy(Bound bound) {
   Summary run = RunMaker(1).Make({.kernels = 2});
   run.mutable_waterfall()->clear_slices();
   const bool latency = bound == BOUND_LATENCY;
@@ -49,28 +47,28 @@ void ExpectTimeMoved(const Summary& before, const Summary& after) {
 }
 
 TEST(SliceChangesTest, AKernelNearAThresholdIsNoChange) {
-  const Summary before = RunOf(BOUND_LATENCY);
-  const Summary after = RunOf(BOUND_NEITHER);
+  const Summary before = RunBoundBy(BOUND_LATENCY);
+  const Summary after = RunBoundBy(BOUND_NEITHER);
   EXPECT_FALSE(Diff(before, after).HasDifference());
 }
 
 TEST(SliceChangesTest, AnotherKernelOfAnotherBoundIsAChange) {
-  const Summary before = RunOf(BOUND_LATENCY);
-  Summary after = RunOf(BOUND_NEITHER);
+  const Summary before = RunBoundBy(BOUND_LATENCY);
+  Summary after = RunBoundBy(BOUND_NEITHER);
   after.mutable_kernels(0)->set_mangled_name("_Z5other");
   ExpectTimeMoved(before, after);
 }
 
 TEST(SliceChangesTest, AnotherBoundUnderTheRoofOfAnotherGpuIsAChange) {
-  const Summary before = RunOf(BOUND_LATENCY);
-  Summary after = RunOf(BOUND_NEITHER);
+  const Summary before = RunBoundBy(BOUND_LATENCY);
+  Summary after = RunBoundBy(BOUND_NEITHER);
   after.mutable_devices(0)->set_name("NVIDIA H100 80GB HBM3");
   ExpectTimeMoved(before, after);
 }
 
 // A rank a GPU, which differ: the kernel's bound differs between them in either run.
 TEST(SliceChangesTest, ABoundThatDiffersBetweenGpusOfARunIsNoDoubt) {
-  Summary before = RunOf(BOUND_LATENCY);
+  Summary before = RunBoundBy(BOUND_LATENCY);
   before.mutable_devices(0)->set_uuid("GPU-1");
   *before.add_devices() = before.devices(0);
   before.mutable_devices(1)->set_uuid("GPU-2");
@@ -80,13 +78,13 @@ TEST(SliceChangesTest, ABoundThatDiffersBetweenGpusOfARunIsNoDoubt) {
   before.mutable_kernels(2)->set_device_uuid("GPU-2");
   before.mutable_kernels(2)->set_bound(BOUND_NEITHER);
   Summary after = before;
-  after.mutable_waterfall()->mutable_slices(0)->set_time_ns(kSteps * 1e6);
+  after.mutable_waterfall()->mutable_slices(0)->set_time_ns(kUsualSteps * 1e6);
   EXPECT_EQ(Diff(before, after).slices[0].time_ns.verdict, Verdict::kDecrease);
 }
 
 TEST(SliceChangesTest, WithoutCountersABoundIsUnknown) {
-  const Summary before = RunOf(BOUND_LATENCY);
-  Summary after = RunOf(BOUND_LATENCY);
+  const Summary before = RunBoundBy(BOUND_LATENCY);
+  Summary after = RunBoundBy(BOUND_LATENCY);
   after.mutable_waterfall()->mutable_slices(0)->set_name(kSliceUnknown);
   after.mutable_capture()->set_kernel_time_without_counters_share(0.9);
   const Difference difference = Diff(before, after);

@@ -43,6 +43,18 @@ TEST(CounterSetTest, BringsRollUpsToOneUnit) {
   EXPECT_FALSE(counters.Convert(std::vector<double>{1000, 0, 0, 0, -1}, &row));
 }
 
+// Roles are indices of arrays, and a file may hold any number for one.
+TEST(CounterSetTest, LeavesRolesOutThatItDoesNotKnow) {
+  MetricSet set;
+  for (const int role : {MetricRole_MAX + 1, 65'536, INT32_MAX, -1}) {
+    AddMetric(&set, "of_a_newer_sampler.sum", static_cast<MetricRole>(role), "byte");
+  }
+  AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
+  const CounterSet counters(set, 100);
+  ASSERT_EQ(counters.roles().size(), 1u);
+  EXPECT_EQ(counters.roles()[0], METRIC_DRAM_READ_BYTES);
+}
+
 TEST(SampleDecoderTest, RebuildsTimesAndValues) {
   MetricSet set;
   AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/launch_encoder.h"
+#include "tests/unit/decode/accepts_batch.h"
 
 namespace utlz {
 namespace {
@@ -63,11 +64,6 @@ LaunchBatch ThreeLaunches() {
   }
   decoded.segments.push_back({.launches = 3, .stream = 7, .context = 1, .graph_correlation = 0});
   return EncodeLaunches(decoded);
-}
-
-bool Accepts(const LaunchBatch& batch) {
-  LaunchDecoder decoder;
-  return decoder.Decode(batch.SerializeAsString()) != nullptr;
 }
 
 TEST(LaunchDecoderTest, GivesBackWhatWasEncoded) {

@@ -8,6 +8,7 @@
 #include "collector/decode/launch_decoder.h"
 #include "inject/record/stack_encoder.h"
 #include "tests/support/launch_encoder.h"
+#include "tests/unit/decode/accepts_batch.h"
 
 namespace utlz {
 namespace {
@@ -122,11 +123,6 @@ LaunchBatch ThreeWithStacks() {
   DecodedLaunches decoded = LaunchesOf({{1, 0}, {2, 0}, {3, 0}});
   for (Launch& launch : decoded.launches) launch.stack = 4;
   return EncodeLaunches(decoded);
-}
-
-bool Accepts(const LaunchBatch& batch) {
-  LaunchDecoder decoder;
-  return decoder.Decode(batch.SerializeAsString()) != nullptr;
 }
 
 TEST_F(StackColumnTest, RefusesColumnsThatDoNotAgree) {

@@ -71,6 +71,19 @@ TEST(AlertsTest, LowEfficiency) {
   EXPECT_EQ(Raised(set(0.49, 0.10)), Names());
 }
 
+// Whatever the limit is: of a score of 70 % nobody may say that most of the GPU is not used.
+TEST(AlertsTest, LowEfficiencySaysScoreAndLimit) {
+  Summary summary;
+  summary.mutable_alert_limits()->set_efficiency_low(0.80);
+  DeviceSummary* device = summary.add_devices();
+  device->set_gpu_busy_share(0.90);
+  device->set_efficiency_score(0.70);
+  RaiseAlerts(summary.alert_limits(), &summary);
+  ASSERT_EQ(summary.alerts_size(), 1);
+  EXPECT_EQ(summary.alerts(0).text(),
+            "efficiency score 70.0 % of GPU busy 90.0 % (limit 80.0 % from busy 50.0 %)");
+}
+
 TEST(AlertsTest, IdleForLong) {
   const auto set = [](double seconds) {
     return [seconds](DeviceSummary* device) { device->set_longest_idle_ns(seconds * 1e9); };

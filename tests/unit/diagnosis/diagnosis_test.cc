@@ -129,6 +129,23 @@ TEST_F(DiagnosisTest, WhatTracingIsSupposedToHaveAddedIsNoRestOfTheProgram) {
   EXPECT_NEAR(findings[0].gain_ns(), 0.25 * kWindowNs, 1);
 }
 
+// The share stands beside a number of gaps and their mean length: all three are as measured.
+TEST_F(DiagnosisTest, LongGapsAreSaidAsMeasuredAndWithoutTracings) {
+  facts_.gaps.between_steps_ns = 0.2 * kWindowNs;
+  facts_.gaps.inside_ns = 0.2 * kWindowNs;
+  facts_.traced_graphs_ns = 0.1 * kWindowNs;
+  for (const char* rule : {"gaps_between_steps", "host_work"}) {
+    const FindingSummary finding = Of(rule);
+    EXPECT_NEAR(finding.gain_ns(), 0.15 * kWindowNs, 1) << rule;
+    EXPECT_NE(finding.evidence().find("20.0 % of the time (15.0 % without what tracing is "
+                                      "supposed to have added)"),
+              std::string::npos)
+        << finding.evidence();
+  }
+  facts_.traced_graphs_ns = 0;
+  EXPECT_EQ(Of("host_work").evidence().find("tracing"), std::string::npos);
+}
+
 TEST_F(DiagnosisTest, GapsAreTheirNumberAndMeanLength) {
   facts_.gaps.launch = {.gaps = 2'000, .time_ns = 0.2 * kWindowNs};
   const std::string evidence = Of("launch_bound").evidence();
@@ -299,6 +316,13 @@ TEST_F(DiagnosisTest, ReadingWeightsAtTheRoofIsARemark) {
   facts_.kernels.weights_ns = 0.9 * kWindowNs;
   EXPECT_FALSE(Says("bandwidth_bound_matrix"));
   EXPECT_EQ(Of("bandwidth_bound_matrix").rule(), "bandwidth_bound_matrix");
+}
+
+TEST_F(DiagnosisTest, ProductsThatMoveWhatGoesInAndOutAreARemarkThatPromisesNothing) {
+  facts_.kernels.activations_ns = 0.9 * kWindowNs;
+  EXPECT_FALSE(Says("memory_bound_products"));
+  EXPECT_EQ(Of("memory_bound_products").rule(), "memory_bound_products");
+  EXPECT_FALSE(Of("memory_bound_products").has_gain_ns());
 }
 
 TEST_F(DiagnosisTest, TilesOfFewRowsAreAFaultBesideProductsOfMany) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/summarize/summary_builder.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -16,8 +17,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr uint64_t kSecond = 1'000'000'000;
 
 class EndingNoticesTest : public ::testing::Test {
  protected:
@@ -30,7 +29,7 @@ class EndingNoticesTest : public ::testing::Test {
     process.set_start_time_ns(kRunStartNs);
     run_.Send(source, FRAME_PROCESS, process);
     ProcessEnd end;
-    end.set_time_ns(kRunStartNs + 10 * kSecond);
+    end.set_time_ns(kRunStartNs + 10 * kSecondNs);
     end.set_how(lost_ns > 0 ? "vanished" : "exit");
     if (lost_ns > 0) end.set_lost_at_most_ns(lost_ns);
     run_.Send(source, FRAME_PROCESS_END, end);
@@ -45,8 +44,8 @@ class EndingNoticesTest : public ::testing::Test {
 };
 
 TEST_F(EndingNoticesTest, WhatIsMissingOfAShortLifeIsSaid) {
-  Send(1, 2 * kSecond);
-  Send(2, 3 * kSecond);
+  Send(1, 2 * kSecondNs);
+  Send(2, 3 * kSecondNs);
   Send(3, 0);
   EXPECT_THAT(Notices(), ElementsAre(AllOf(HasSubstr("of 2 processes (101, 102) may be missing"),
                                            HasSubstr("up to 5.00 s of the 20.0 s that they lived"),
@@ -54,13 +53,13 @@ TEST_F(EndingNoticesTest, WhatIsMissingOfAShortLifeIsSaid) {
 }
 
 TEST_F(EndingNoticesTest, OfOneProcess) {
-  Send(1, kSecond);
+  Send(1, kSecondNs);
   EXPECT_THAT(Notices(), ElementsAre(AllOf(HasSubstr("of process 101 may be missing"),
                                            HasSubstr("that it lived"))));
 }
 
 TEST_F(EndingNoticesTest, ALittleOfALongRunIsNotWorthAWord) {
-  Send(1, kSecond / 2);
+  Send(1, kSecondNs / 2);
   Send(2, 0);
   EXPECT_THAT(Notices(), IsEmpty());
 }

@@ -34,7 +34,7 @@ TEST(FindingFactsTest, TimesOfKernelsAreScaledToTheSteadyPart) {
     return facts;
   };
   EXPECT_NEAR(halved({.name = "gemm", .time_ns = 4e8, .compute_ns = 1e8, .memory_ns = 3.4e8})
-                  .kernels.weights_ns,
+                  .kernels.activations_ns,
               2e8, 1);
   const FindingFacts waits = halved({.name = "scan", .time_ns = 4e8, .memory_ns = 0.8e8});
   EXPECT_NEAR(waits.kernels.one_kernel.time_ns, 2e8, 1);

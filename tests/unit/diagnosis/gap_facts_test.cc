@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/analysis/analyze.h"
-#include "collector/summary/step_summary.h"
+#include "collector/steps/step_summary.h"
 #include "tests/support/uneven_windows.h"
 
 namespace utlz {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/diagnosis/findings.h"
+#include "collector/summary/flops_gap.h"
 #include "tests/support/known_run.h"
 #include "tests/support/made_up_loads.h"
 
@@ -114,9 +115,19 @@ TEST(KernelFindingsTest, AFusedOptimizerNeedsNoFusing) {
   EXPECT_EQ(Finding(Diagnosed({optimizer}), "unfused_elementwise"), nullptr);
 }
 
+// A product of four rows, if what it reads is weights of two bytes each.
+KnownKernel ProductAtDram(const char* name, double write_bytes) {
+  return {.name = name,
+          .time_ns = 4e8,
+          .compute_ns = 0.1e8,
+          .memory_ns = 3.5e8,
+          .flops = 4e9,
+          .read_bytes = 1e9,
+          .write_bytes = write_bytes};
+}
+
 TEST(KernelFindingsTest, MatrixProductsBoundByWeightsAreARemark) {
-  const KnownKernel decode = {
-      .name = "gemv_gemm", .time_ns = 4e8, .compute_ns = 0.1e8, .memory_ns = 3.5e8};
+  const KnownKernel decode = ProductAtDram("gemv_gemm", 1e6);
   EXPECT_EQ(Finding(Diagnosed({decode}), "bandwidth_bound_matrix"), nullptr) << "no fault";
   ASSERT_NE(FindingBelow(Diagnosed({decode}), "bandwidth_bound_matrix"), nullptr);
   KnownKernel compute = decode;
@@ -126,6 +137,49 @@ TEST(KernelFindingsTest, MatrixProductsBoundByWeightsAreARemark) {
   streams.name = "_ZN5cudnn6fusion28compute_dot_do_o_specializedILb1ELi64EEEv";
   EXPECT_EQ(FindingBelow(Diagnosed({streams}), "bandwidth_bound_matrix"), nullptr)
       << "it stands beside products, and is none";
+}
+
+TEST(KernelFindingsTest, ProductsBoundByWhatGoesInAndOutAreARemark) {
+  const KnownKernel scores = ProductAtDram("some_gemm", 4e9);
+  EXPECT_EQ(Finding(Diagnosed({scores}), "memory_bound_products"), nullptr) << "no fault";
+  ASSERT_NE(FindingBelow(Diagnosed({scores}), "memory_bound_products"), nullptr);
+  KnownKernel compute = scores;
+  compute.compute_ns = 3.6e8;
+  EXPECT_EQ(FindingBelow(Diagnosed({compute}), "memory_bound_products"), nullptr);
+}
+
+// Which of both a product moves shows in what it reads and writes, and in the FLOPs a byte.
+TEST(KernelFindingsTest, ProductsThatMoveActivationsDoNotReadWeights) {
+  const KnownKernel four_rows = ProductAtDram("some_gemm", 1e6);
+  const auto is_of_weights = [](const KnownKernel& kernel,
+                                const std::function<void(Summary*)>& change = {},
+                                const char* beside = "some_kernel") {
+    const Summary summary = Diagnosed({kernel, {.name = beside, .time_ns = 1e6}}, change);
+    const bool weights = FindingBelow(summary, "bandwidth_bound_matrix") != nullptr;
+    const FindingSummary* others = FindingBelow(summary, "memory_bound_products");
+    EXPECT_NE(weights, others != nullptr) << "it is one of both";
+    EXPECT_TRUE(others == nullptr || !others->has_gain_ns());
+    return weights;
+  };
+  EXPECT_TRUE(is_of_weights(four_rows));
+  KnownKernel scores = four_rows;
+  scores.write_bytes = 4e9;
+  EXPECT_FALSE(is_of_weights(scores)) << "it writes most";
+  KnownKernel unknown = four_rows;
+  unknown.write_bytes.reset();
+  EXPECT_FALSE(is_of_weights(unknown));
+  KnownKernel sixty_rows = four_rows;
+  sixty_rows.flops = 60e9;
+  EXPECT_FALSE(is_of_weights(sixty_rows)) << "so does an input of many channels";
+  const auto generate = [](Summary* summary) {
+    summary->mutable_steps()->add_levels()->set_prefill_time_ns(1e6);
+  };
+  EXPECT_TRUE(is_of_weights(sixty_rows, generate)) << "a batch of requests";
+  EXPECT_FALSE(is_of_weights(sixty_rows, generate, "layer_norm_backward")) << "it learns";
+  KnownKernel sixteen_rows_of_bytes = sixty_rows;
+  sixteen_rows_of_bytes.data_type = "fp8";
+  sixteen_rows_of_bytes.flops = 32e9;
+  EXPECT_TRUE(is_of_weights(sixteen_rows_of_bytes));
 }
 
 TEST(KernelFindingsTest, ProductsOfAFewRows) {
@@ -186,6 +240,38 @@ TEST(KernelFindingsTest, FlopsThatTheModelDoesNotNeed) {
   ASSERT_NE(Finding(padded, "padding"), nullptr);
   EXPECT_NEAR(Finding(padded, "padding")->gain_ns(), 3e8, 1) << "half of the products' time";
   EXPECT_EQ(Finding(diagnosed(1.2e12), "padding"), nullptr);
+}
+
+// What else was executed beyond the model is of padded tokens only where someone counts tokens.
+TEST(KernelFindingsTest, AModelWithoutTokensHasNoPadding) {
+  const auto is_padding = [](const WorkloadSpec& work, const char* part) {
+    KnownRun run({{.name = "gemm", .time_ns = 6e8, .compute_ns = 5e8}});
+    run.state.work = work;
+    EfficiencySummary* efficiency = run.summary.mutable_efficiency();
+    efficiency->set_model_flops_per_step(1e12);
+    efficiency->set_executed_flops_per_step(3e12);
+    FlopsGap* gap = efficiency->add_gap();
+    gap->set_name(part);
+    gap->set_flops_per_step(2e12);
+    SummarizeFindings(run.state, run.analysis, &run.summary);
+    const FindingSummary* finding = Finding(run.summary, "padding");
+    if (finding != nullptr) {
+      EXPECT_NE(finding->evidence().find("FLOPs are 3.00 × the model's"), std::string::npos)
+          << finding->evidence();
+    }
+    return finding != nullptr;
+  };
+  WorkloadSpec work;
+  work.set_flops_per_step(1e12);
+  EXPECT_FALSE(is_padding(work, kGapMore)) << "images";
+  work.set_tokens_per_step(1000);
+  EXPECT_TRUE(is_padding(work, kGapMore));
+  EXPECT_FALSE(is_padding(work, kGapTiles));
+  work.set_forward_flops_per_step(1e12 / 3);
+  EXPECT_TRUE(is_padding(work, kGapMore)) << "a training";
+  work.set_forward_flops_per_step(1e12);
+  EXPECT_FALSE(is_padding(work, kGapMore)) << "decoding";
+  EXPECT_TRUE(is_padding(work, kGapPadding)) << "as was said";
 }
 
 TEST(KernelFindingsTest, LatencyBoundKernels) {

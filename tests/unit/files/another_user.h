@@ -8,9 +8,10 @@
 
 #include <string>
 
+#include "tests/support/nobody.h"
+
 namespace utlz {
 
-constexpr uid_t kNobody = 65534;
 constexpr char kNeedsRoot[] = "a second user's files are made by root alone";
 
 // A folder of that user's in ours, which everybody may enter.

@@ -15,12 +15,12 @@ namespace utlz {
 namespace {
 
 constexpr int kGpus = 8;
-constexpr uint64_t kMostBytes = 128 << 20;
+constexpr uint64_t kBytesForWeeks = 128 << 20;
 
 class HistoryWeeksTest : public ::testing::Test {
  protected:
   HistoryWeeksTest() {
-    auto store = HistoryStore::Open(folder_.path(), kMostBytes);
+    auto store = HistoryStore::Open(folder_.path(), kBytesForWeeks);
     if (store.ok()) store_ = *std::move(store);
   }
 
@@ -40,8 +40,8 @@ class HistoryWeeksTest : public ::testing::Test {
 
   HistoryReport Report(uint64_t length_ns) const {
     HistoryTrends trends(clock_.now.realtime_ns - length_ns, clock_.now.realtime_ns);
-    const auto read = ReadHistory(
-        folder_.path(), [&](const HistoryInterval& interval) { trends.Add(interval); });
+    const auto read =
+        ReadHistory(folder_.path(), [&](const HistoryInterval& interval) { trends.Add(interval); });
     EXPECT_TRUE(read.ok()) << read.status();
     return trends.Finish(0);
   }
@@ -63,7 +63,7 @@ TEST_F(HistoryWeeksTest, FourWeeksOfEightGpusFitAndAreTrue) {
   for (int day = 0; day < 28; ++day) {
     Run("train.py", kDayNs / 2, day < 27 ? 0.4 : 0.36);
     Run("serve.py", kDayNs / 2, 0.05);
-    ASSERT_LE(BytesOnDisk(), kMostBytes) << day;
+    ASSERT_LE(BytesOnDisk(), kBytesForWeeks) << day;
   }
   // What docs/guide/history.md says of it.
   RecordProperty("bytes_per_gpu_and_interval",

@@ -8,10 +8,10 @@
 #include "collector/history/interval_recorder.h"
 #include "collector/metrics/metrics_snapshot.h"
 #include "collector/metrics/time_cause.h"
+#include "tests/support/nanoseconds.h"
 
 namespace utlz {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kDayNs = 86400 * kSecondNs;
 // 2026-01-01, in seconds since 1970.
 constexpr uint64_t kNewYearNs = 1'767'225'600 * kSecondNs;
@@ -36,9 +36,9 @@ inline MetricsSnapshot SnapshotAfter(double seconds, int devices, double hfu) {
     snapshot.Add(Metric::kDramWriteBytes, device, seconds * 5e11);
     snapshot.Add(Metric::kEnergyJoules, device, seconds * 500);
     snapshot.Add(Metric::kSmActive, device, 0.4);
-    for (const auto& [cause, share] : {std::pair(TimeCause::kUseful, hfu),
-                                       std::pair(TimeCause::kMemoryBound, 0.5 - hfu),
-                                       std::pair(TimeCause::kIdleLaunch, 0.5)}) {
+    for (const auto& [cause, share] :
+         {std::pair(TimeCause::kUseful, hfu), std::pair(TimeCause::kMemoryBound, 0.5 - hfu),
+          std::pair(TimeCause::kIdleLaunch, 0.5)}) {
       Labels labels = device;
       labels.emplace_back("cause", NameOf(cause));
       snapshot.Add(Metric::kGpuTimeSeconds, labels, seconds * share);

@@ -88,6 +88,13 @@ TEST_F(BackwardStacksTest, NodesWhoseForwardWasNotSeenHaveThatOfEarlierSteps) {
   EXPECT_EQ(Of(In(kMain, 1000 + 2 * kNodes + 3)), (DerivedStack{0, 703, 703, false, 0}));
   EXPECT_EQ(Of(In(kMain, 1000 + 5 * kNodes + 3)), (DerivedStack{0, 703, 703, false, 0}));
   EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, 1000 + 100 * kNodes)), 0u) << "too long ago";
+  // Between two windows there are steps that nobody saw.
+  for (const uint64_t step : {12, 20, 33, 46}) {
+    stacks_.BeginWindow();
+    run_forward(step, kNodes / 2);
+  }
+  EXPECT_EQ(Of(In(kMain, 1000 + 46 * kNodes + 30)), (DerivedStack{0, 730, 0, true, 0}));
+  EXPECT_EQ(Of(In(kMain, 1000 + 46 * kNodes + 3)), (DerivedStack{0, 703, 703, false, 0}));
   // Steps that make other nodes have no period.
   for (uint64_t number = 100'000, i = 0; i < 200; ++i) {
     stacks_.OnLaunch(700 + i % kNodes, Forward(kMain, number += 1 + i * 7 % 29));

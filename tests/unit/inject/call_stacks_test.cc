@@ -1,4 +1,4 @@
-#include "inject/record/call_stacks.h"
+#include "inject/python/call_stacks.h"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,23 @@ TEST(CallStacks, IsTakenOnce) {
   EXPECT_EQ(calls.Take(7), 1u);
   EXPECT_EQ(calls.Take(7), 0u);
   EXPECT_EQ(calls.Get(7), 0u);
+}
+
+TEST(CallStacks, ANumberThatComesAgainIsNobodys) {
+  CallStacks calls;
+  ASSERT_TRUE(calls.Create());
+  calls.Put(7, 1);
   calls.Put(7, 2);
-  EXPECT_EQ(calls.Take(7), 2u);
+  EXPECT_EQ(calls.Get(7), 0u);
+  EXPECT_EQ(calls.Take(7), 0u);
+  calls.Put(7, 3);
+  EXPECT_EQ(calls.Get(7), 0u);
+  calls.Put(8, 4);
+  EXPECT_EQ(calls.Take(8), 4u);
+  calls.Put(8, 5);
+  EXPECT_EQ(calls.Take(8), 0u) << "not once it was taken, either";
+  calls.Put(7 + CallStacks::kEntries, 6);
+  EXPECT_EQ(calls.Take(7 + CallStacks::kEntries), 6u) << "another call in the same place";
 }
 
 TEST(CallStacks, KnowsNoCallWhosePlaceIsTaken) {

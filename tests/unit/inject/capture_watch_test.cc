@@ -117,5 +117,22 @@ TEST_F(CaptureWatchTest, TellsOfCapturesAndCallsTheRuntime) {
   Destroy("cuGraphDestroy", graph);
 }
 
+TEST_F(CaptureWatchTest, CallsTheRuntimeThatAModuleIsLinkedTo) {
+  constexpr int kRefusedByOlder = 812;  // older_runtime_library.cc
+  void* const older = dlopen(UTLZ_OLDER_GRAPH_CAPTURES, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(older, nullptr) << dlerror();
+  auto* const older_begin = reinterpret_cast<int (*)(void* stream)>(dlsym(older, "captures_begin"));
+  ASSERT_NE(older_begin, nullptr);
+  CaptureWatch::WatchImporters(Note);
+
+  EXPECT_EQ(older_begin(nullptr), kRefusedByOlder);
+  EXPECT_EQ(seen.events, std::vector<CaptureEvent>{CaptureEvent::kBegins});
+  EXPECT_EQ(CaptureWatch::Open(), 0u) << "it did not begin";
+
+  seen = {};
+  EXPECT_NE(begin_(nullptr), kRefusedByOlder);
+  EXPECT_EQ(seen.events, std::vector<CaptureEvent>{CaptureEvent::kBegins});
+}
+
 }  // namespace
 }  // namespace utlz::agent

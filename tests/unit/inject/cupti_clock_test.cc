@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz::agent {
 namespace {
 
-constexpr uint64_t kMillisecondNs = 1'000'000;
 constexpr uint64_t kBeginNs = 1'795'000'000'000'000'000;
 constexpr double kTicksPerNs = 2.1;
 

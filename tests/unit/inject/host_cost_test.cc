@@ -5,8 +5,8 @@
 namespace utlz::agent {
 namespace {
 
-constexpr uint64_t kPieceNs = RecentWork::kPieceNs;
-constexpr uint64_t kStartNs = 1'796'000'000'000'000'000 / kPieceNs * kPieceNs;
+constexpr uint64_t kStartNs =
+    1'796'000'000'000'000'000 / RecentWork::kPieceNs * RecentWork::kPieceNs;
 
 class HostCostTest : public testing::Test {
  protected:
@@ -15,12 +15,13 @@ class HostCostTest : public testing::Test {
   // One piece after the other: launches at the same distances, and the share of it in which the
   // GPU idles.
   void Launch(uint64_t launches, double idle_share) {
-    const auto busy_ns = static_cast<uint64_t>((1 - idle_share) * static_cast<double>(kPieceNs));
+    const auto busy_ns =
+        static_cast<uint64_t>((1 - idle_share) * static_cast<double>(RecentWork::kPieceNs));
     for (uint64_t i = 0; i < launches; ++i) {
-      const uint64_t start_ns = piece_ns_ + i * (kPieceNs / launches);
+      const uint64_t start_ns = piece_ns_ + i * (RecentWork::kPieceNs / launches);
       recent_.AddLaunch(start_ns, start_ns + busy_ns / launches, false);
     }
-    piece_ns_ += kPieceNs;
+    piece_ns_ += RecentWork::kPieceNs;
   }
   // Of a launch, with the least figure.
   uint64_t PriceOf(uint64_t launches) {

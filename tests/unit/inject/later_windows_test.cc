@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "proto/tracing_cost.h"
+#include "tests/support/nanoseconds.h"
 
 namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kBudgetPpm = 10'000;
-constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kPauseNs = 5 * kSecondNs;
 
 // A second in which the GPU idled for this share of it.

@@ -9,12 +9,12 @@
 namespace utlz::agent {
 namespace {
 
-constexpr cuda::Result kFailure = 1;
+constexpr cuda::Result kRefused = 1;
 constexpr int kGlobalCaptureMode = 0;
 constexpr int kRelaxedCaptureMode = 2;
 
 // A driver: which devices have a primary context, and what was asked of it.
-struct Driver {
+struct ContextDriver {
   int devices = 0;
   std::map<int, bool> active = {};
   std::map<int, int> retained = {};
@@ -22,16 +22,17 @@ struct Driver {
   int capture_mode = kGlobalCaptureMode;
   int calls_outside_relaxed_mode = 0;
 };
-Driver driver;
+ContextDriver context_driver;
 
 void NoteMode() {
-  if (driver.capture_mode != kRelaxedCaptureMode) ++driver.calls_outside_relaxed_mode;
+  if (context_driver.capture_mode != kRelaxedCaptureMode)
+    ++context_driver.calls_outside_relaxed_mode;
 }
 
-CudaApi StandIn() {
+CudaApi DriverWithContexts() {
   CudaApi api{};
   api.device_get_count = [](int* count) {
-    *count = driver.devices;
+    *count = context_driver.devices;
     return cuda::kSuccess;
   };
   api.device_get = [](int* device, int ordinal) {
@@ -41,25 +42,25 @@ CudaApi StandIn() {
   api.primary_get_state = [](int device, unsigned* flags, int* active) {
     NoteMode();
     *flags = 0;
-    *active = driver.active[device - 100] ? 1 : 0;
+    *active = context_driver.active[device - 100] ? 1 : 0;
     return cuda::kSuccess;
   };
   api.primary_retain = [](cupti::Context* context, int device) {
     NoteMode();
-    for (const int refused : driver.refused) {
-      if (refused == device - 100) return kFailure;
+    for (const int refused : context_driver.refused) {
+      if (refused == device - 100) return kRefused;
     }
-    ++driver.retained[device];
+    ++context_driver.retained[device];
     *context = reinterpret_cast<cupti::Context>(static_cast<uintptr_t>(device));
     return cuda::kSuccess;
   };
   api.primary_release = [](int device) {
     NoteMode();
-    --driver.retained[device];
+    --context_driver.retained[device];
     return cuda::kSuccess;
   };
   api.thread_exchange_capture_mode = [](int* mode) {
-    std::swap(*mode, driver.capture_mode);
+    std::swap(*mode, context_driver.capture_mode);
     return cuda::kSuccess;
   };
   return api;
@@ -68,8 +69,8 @@ CudaApi StandIn() {
 uintptr_t Number(cupti::Context context) { return reinterpret_cast<uintptr_t>(context); }
 
 TEST(PrimaryContextsTest, ThoseThatExistAndNoOthers) {
-  driver = {.devices = 4, .active = {{1, true}, {3, true}}};
-  const PrimaryContexts contexts(StandIn());
+  context_driver = {.devices = 4, .active = {{1, true}, {3, true}}};
+  const PrimaryContexts contexts(DriverWithContexts());
   EXPECT_EQ(contexts.devices(), 0b1010u);
   ASSERT_EQ(contexts.count(), 2u);
   EXPECT_EQ(Number(contexts[0]), 101u);
@@ -77,46 +78,46 @@ TEST(PrimaryContextsTest, ThoseThatExistAndNoOthers) {
 }
 
 TEST(PrimaryContextsTest, NoneIsMadeOrKeptAlive) {
-  driver = {.devices = 3, .active = {{0, true}, {2, true}}};
-  const PrimaryContexts contexts(StandIn());
-  EXPECT_EQ(driver.retained, (std::map<int, int>{{100, 0}, {102, 0}}));
+  context_driver = {.devices = 3, .active = {{0, true}, {2, true}}};
+  const PrimaryContexts contexts(DriverWithContexts());
+  EXPECT_EQ(context_driver.retained, (std::map<int, int>{{100, 0}, {102, 0}}));
 }
 
 TEST(PrimaryContextsTest, OneThatHasGoneMeanwhileIsLeftOut) {
-  driver = {.devices = 3, .active = {{0, true}, {1, true}, {2, true}}, .refused = {1}};
-  const PrimaryContexts contexts(StandIn());
+  context_driver = {.devices = 3, .active = {{0, true}, {1, true}, {2, true}}, .refused = {1}};
+  const PrimaryContexts contexts(DriverWithContexts());
   ASSERT_EQ(contexts.count(), 2u);
   EXPECT_EQ(Number(contexts[1]), 102u);
 }
 
 TEST(PrimaryContextsTest, NoCallCanInvalidateAStreamCapture) {
-  driver = {.devices = 2, .active = {{0, true}}};
-  const CudaApi api = StandIn();
+  context_driver = {.devices = 2, .active = {{0, true}}};
+  const CudaApi api = DriverWithContexts();
   EXPECT_EQ(DevicesWithPrimaryContext(api), 1u);
-  EXPECT_EQ(driver.capture_mode, kGlobalCaptureMode) << "the thread's own again";
+  EXPECT_EQ(context_driver.capture_mode, kGlobalCaptureMode) << "the thread's own again";
   const PrimaryContexts contexts(api);
-  EXPECT_EQ(driver.capture_mode, kGlobalCaptureMode);
-  EXPECT_EQ(driver.calls_outside_relaxed_mode, 0);
+  EXPECT_EQ(context_driver.capture_mode, kGlobalCaptureMode);
+  EXPECT_EQ(context_driver.calls_outside_relaxed_mode, 0);
 }
 
 TEST(PrimaryContextsTest, ADriverWithoutTheCallsHasNone) {
-  driver = {.devices = 2, .active = {{0, true}}};
+  context_driver = {.devices = 2, .active = {{0, true}}};
   for (const auto forget : {+[](CudaApi* api) { api->primary_get_state = nullptr; },
                             +[](CudaApi* api) { api->primary_retain = nullptr; },
                             +[](CudaApi* api) { api->primary_release = nullptr; }}) {
-    CudaApi api = StandIn();
+    CudaApi api = DriverWithContexts();
     forget(&api);
     EXPECT_EQ(PrimaryContexts(api).count(), 0u);
   }
-  CudaApi old = StandIn();
+  CudaApi old = DriverWithContexts();
   old.thread_exchange_capture_mode = nullptr;
   EXPECT_EQ(PrimaryContexts(old).count(), 1u);
 }
 
 TEST(PrimaryContextsTest, MoreDevicesThanThereIsRoomFor) {
-  driver = {.devices = 70};
-  for (int device = 0; device < 70; ++device) driver.active[device] = true;
-  const PrimaryContexts contexts(StandIn());
+  context_driver = {.devices = 70};
+  for (int device = 0; device < 70; ++device) context_driver.active[device] = true;
+  const PrimaryContexts contexts(DriverWithContexts());
   EXPECT_EQ(contexts.count(), PrimaryContexts::kMost);
   EXPECT_EQ(contexts.devices(), UINT64_MAX);
 }

@@ -8,6 +8,7 @@
 
 #include "inject/driver/one_agent.h"
 #include "proto/ring_abi.h"
+#include "tests/support/nanoseconds.h"
 
 namespace utlz::agent {
 namespace {
@@ -27,13 +28,13 @@ struct World {
 };
 World world;
 
-cupti::Result Subscribe(cupti::Subscriber* subscriber, cupti::Callback, void*) {
+cupti::Result SubscribeInWorld(cupti::Subscriber* subscriber, cupti::Callback, void*) {
   *subscriber = reinterpret_cast<cupti::Subscriber>(&world);
   ++world.subscribers;
   return cupti::kSuccess;
 }
 
-cupti::Result Unsubscribe(cupti::Subscriber) {
+cupti::Result UnsubscribeInWorld(cupti::Subscriber) {
   --world.subscribers;
   return cupti::kSuccess;
 }
@@ -45,11 +46,11 @@ Params& As(void* params) {
 
 cupti::Result Done(void*) { return cupti::kSuccess; }
 
-CuptiApi StandIn() {
+CuptiApi CuptiWithRanges() {
   CuptiApi api{};
   api.has_ranges = true;
-  api.subscribe = Subscribe;
-  api.unsubscribe = Unsubscribe;
+  api.subscribe = SubscribeInWorld;
+  api.unsubscribe = UnsubscribeInWorld;
   api.enable_domain = [](uint32_t, cupti::Subscriber, uint32_t) { return cupti::kSuccess; };
   api.profiler_initialize = [](void*) {
     ++world.profilers_initialized;
@@ -112,8 +113,6 @@ CuptiApi StandIn() {
   return api;
 }
 
-constexpr uint64_t kMillisecondNs = 1000000;
-
 class RangeSessionTest : public testing::Test {
  protected:
   RangeSessionTest() {
@@ -150,7 +149,7 @@ class RangeSessionTest : public testing::Test {
     EXPECT_EQ(world.started, 0);
   }
 
-  const CuptiApi api_ = StandIn();
+  const CuptiApi api_ = CuptiWithRanges();
   RingWriter ring_;
   Recorder recorder_;
   RangeSession session_;

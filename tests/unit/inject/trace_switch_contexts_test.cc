@@ -163,7 +163,7 @@ TEST_F(TraceSwitchTest, WithoutSwitchesForContextsTheProcessIsSwitchedAndNotPaus
       [](CuptiApi* api) { api->get_context_id = nullptr; }};
   primary_contexts = {7};
   for (const auto& remove : missing) {
-    cupti_ = StandIn();
+    cupti_ = CuptiStandIn();
     remove(&cupti_);
     ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
     EXPECT_TRUE(order.empty());

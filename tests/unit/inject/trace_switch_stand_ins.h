@@ -72,7 +72,7 @@ inline CudaApi CudaStandIn() {
   return api;
 }
 
-inline CuptiApi StandIn() {
+inline CuptiApi CuptiStandIn() {
   CuptiApi api{};
   api.get_timestamp = [](uint64_t* now_ns) {
     *now_ns = cupti_now_ns;
@@ -118,7 +118,7 @@ inline const std::set<uint32_t> kKernelsAndCopies = {
 
 class TraceSwitchTest : public testing::Test {
  protected:
-  TraceSwitchTest() : cupti_(StandIn()) {
+  TraceSwitchTest() : cupti_(CuptiStandIn()) {
     file_ = ring_.Create(kRingMinDataBytes);
     EXPECT_TRUE(recorder_.Create(&ring_, &cupti_, false));
     trace_.Create(&cupti_, &cuda_, &recorder_);

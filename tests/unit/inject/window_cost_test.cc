@@ -9,7 +9,7 @@
 namespace utlz::agent {
 namespace {
 
-constexpr double kWindowNs = 25e6;
+constexpr double kProgramWindowNs = 25e6;
 constexpr double kGapNs = 1e9;
 
 // A program whose launches take 15 µs, in windows `cost_ns` more.
@@ -21,7 +21,7 @@ class Program {
     for (int i = 0; i < windows; ++i) {
       Count(cost);
       Open(cost);
-      Pass(kWindowNs, 15'000 + cost_ns_, true);
+      Pass(kProgramWindowNs, 15'000 + cost_ns_, true);
       Close(cost);
       Pass(kGapNs, 15'000, false);
     }
@@ -98,18 +98,18 @@ class WindowCostTest : public testing::Test {
 
 TEST_F(WindowCostTest, AWindowThatAnotherClientEndedIsLeftOut) {
   program_.Open(&cost_);
-  program_.Pass(kWindowNs, 300'000, true);
+  program_.Pass(kProgramWindowNs, 300'000, true);
   program_.Pass(kGapNs, 15'000, false);
   program_.Count(&cost_);
   EXPECT_EQ(cost_.Scale(), known_) << "nobody knows when it ended";
   program_.Open(&cost_);
-  program_.Pass(kWindowNs, 300'000, true);
+  program_.Pass(kProgramWindowNs, 300'000, true);
   program_.Close(&cost_);
   program_.Count(&cost_);
   EXPECT_EQ(cost_.Scale(), known_) << "nor when the gap before this one began";
   program_.Pass(kGapNs, 15'000, false);
   program_.Open(&cost_);
-  program_.Pass(kWindowNs, 300'000, true);
+  program_.Pass(kProgramWindowNs, 300'000, true);
   program_.Close(&cost_);
   program_.Count(&cost_);
   EXPECT_NE(cost_.Scale(), known_);
@@ -117,13 +117,13 @@ TEST_F(WindowCostTest, AWindowThatAnotherClientEndedIsLeftOut) {
 
 TEST_F(WindowCostTest, AnIdleWindowIsLeftOutAndTheOneAfterIt) {
   program_.Open(&cost_);
-  program_.Pass(kWindowNs, 10 * kWindowNs, true);
+  program_.Pass(kProgramWindowNs, 10 * kProgramWindowNs, true);
   program_.Close(&cost_);
   program_.Pass(kGapNs, 15'000, false);
   program_.Count(&cost_);
   EXPECT_EQ(cost_.Scale(), known_);
   program_.Open(&cost_);
-  program_.Pass(kWindowNs, 15'000 + 3 * kTracedLaunchNs, true);
+  program_.Pass(kProgramWindowNs, 15'000 + 3 * kTracedLaunchNs, true);
   program_.Close(&cost_);
   program_.Count(&cost_);
   EXPECT_EQ(cost_.Scale(), known_) << "numbers of two gaps came with it";
@@ -135,7 +135,7 @@ TEST_F(WindowCostTest, AGapOfFewOperationsIsLeftOut) {
     Program program = program_;
     for (int i = 0; i < 2; ++i) {
       program.Open(&cost);
-      program.Pass(kWindowNs, 300'000, true);
+      program.Pass(kProgramWindowNs, 300'000, true);
       program.Close(&cost);
       program.Count(&cost);
       if (i == 0) known_ = cost.Scale();

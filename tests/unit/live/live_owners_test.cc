@@ -9,6 +9,7 @@
 
 #include "collector/live/live_message.h"
 #include "tests/support/made_up_stacks.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -24,7 +25,6 @@ class LiveOwnersTest : public ::testing::Test {
 
   // A second of 50 launches of a millisecond, each with one of the stacks in turn.
   void SendSecond(uint64_t second, const std::vector<uint32_t>& stacks, uint32_t kernel = 0) {
-    constexpr uint64_t kMillisecondNs = 1'000'000;
     std::vector<Launch> launches;
     for (uint64_t i = 0; i < 50; ++i) {
       launches.push_back(
@@ -100,7 +100,6 @@ TEST_F(LiveOwnersTest, KernelsOfGraphsBelongToWhatTheyWereCapturedFrom) {
   stacks_.SendTo(&run_);
   // The first node was seen when it was captured, the second one was not.
   SendNodes(2, {layer, 0});
-  constexpr uint64_t kMillisecondNs = 1'000'000;
   std::vector<Launch> launches;
   for (uint64_t i = 0; i < 20; ++i) {
     launches.push_back(RunBuilder::LaunchAt(10 * i * kMillisecondNs, kMillisecondNs,

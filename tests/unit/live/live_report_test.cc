@@ -9,13 +9,11 @@
 #include "collector/live/live_message.h"
 #include "collector/profile/profile_reader.h"
 #include "collector/run/run_intake.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
 namespace {
-
-constexpr uint64_t kMillisecondNs = 1'000'000;
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 void SendLaunches(RunBuilder* run, uint64_t begin_ms, uint32_t kernel) {
   std::vector<Launch> launches;
@@ -131,6 +129,33 @@ TEST(LiveReport, WhatIsNewShowsBeforeTheNextAnalysis) {
   ASSERT_EQ(snapshot.devices_size(), 1);
   // 50 launches of a millisecond each second; the first half a second of each is seen to its end.
   EXPECT_NEAR(snapshot.devices(0).busy(), 0.05, 0.02);
+}
+
+// A kernel is seen, then none for ten seconds, then one after the other.
+TEST(LiveReport, CausesAreThoseOfTheLastSeconds) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"_Z4gemmPfPKfS1_i"});
+  LiveReport report;
+  LiveSnapshot snapshot;
+  for (uint64_t second = 0; second < 25; ++second) {
+    AgentStatus status;
+    status.set_time_ns(kRunStartNs + second * kSecondNs);
+    run.Send(1, FRAME_AGENT_STATUS, status);
+    if (second == 0 || second >= 10) {
+      run.SendLaunches({RunBuilder::LaunchAt(second * kSecondNs, kSecondNs)});
+    }
+    snapshot = report.Take(run.intake().Advance(), 1);
+  }
+  ASSERT_EQ(snapshot.devices_size(), 1);
+  // Known up to second 22, and looked at from second 6 on.
+  EXPECT_NEAR(snapshot.devices(0).busy(), 0.75, 0.01);
+  double idle_share = 0;
+  for (const LiveCause& cause : snapshot.devices(0).causes()) {
+    if (cause.name().starts_with("idle")) idle_share += cause.share();
+  }
+  EXPECT_NEAR(idle_share, 1 - snapshot.devices(0).busy(), 1e-6);
 }
 
 // As each rank of a job does.

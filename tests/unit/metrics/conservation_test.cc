@@ -9,12 +9,13 @@
 #include "collector/metrics/run_metrics.h"
 #include "tests/support/counted_run.h"
 #include "tests/support/gpu_in_turns.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
+#include "tests/unit/metrics/sum_of_metric.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint64_t kMillisecondNs = 1'000'000;
 constexpr uint64_t kLengthNs = 8000 * kMillisecondNs;
 constexpr uint64_t kPeriodNs = 200 * kMillisecondNs;  // from one burst of samples to the next
 constexpr uint64_t kBurstNs = 30 * kMillisecondNs;
@@ -22,12 +23,6 @@ constexpr uint64_t kSampleNs = 20'000;
 // Until then kernels were met too seldom for interrupted launches to be told from others.
 constexpr uint64_t kSettledNs = 4000 * kMillisecondNs;
 constexpr double kClosely = 0.02;
-
-double SumOf(const MetricsSnapshot& snapshot, Metric metric) {
-  double sum = 0;
-  for (const MetricSample& sample : snapshot.Of(metric)) sum += sample.value;
-  return sum;
-}
 
 WorkRate CountedIn(const MetricsSnapshot& snapshot) {
   return {.read_bytes = SumOf(snapshot, Metric::kDramReadBytes),

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
 namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // A GPU whose kernels run all the time, at `hfu` of the peak and known by `counted`.
 DevicePoint PointAt(uint64_t second, double hfu, double counted = 1) {
@@ -68,7 +67,7 @@ TEST(DeviceHistory, NothingOfAGpuThatNobodyUsesAnyMore) {
   DevicePoint point = PointAt(1, 0.4);
   history.Add(point);
   point = PointAt(3, 0.4);
-  point.busy_ns = point.traced_ns = kSecondNs;
+  point.time = {.busy_ns = kSecondNs, .traced_ns = kSecondNs, .known_ns = point.known_ns};
   history.Add(point);
   EXPECT_TRUE(history.Rates({}).hfu.has_value());
   EXPECT_TRUE(history.Rates({}).busy.has_value());

@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "collector/metrics/metric_table.h"
 #include "tests/support/temporary_folder.h"
@@ -14,9 +15,9 @@ namespace utlz {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::IsSubsetOf;
 using ::testing::Not;
-using ::testing::SizeIs;
 
 const std::string kDocuments = UTLZ_DOCUMENTS;
 
@@ -67,7 +68,27 @@ TEST(Documents, EveryQueryOfTheDashboardNamesWhatIsExported) {
     }
   }
   EXPECT_GT(queries, 20);
-  EXPECT_THAT(shown, Not(SizeIs(0)));
+  // What a team looks for first when a GPU or a server misbehaves.
+  EXPECT_THAT(
+      std::set<std::string>({"utlz_gpu_memory_used_bytes", "utlz_gpu_memory_size_bytes",
+                             "utlz_gpu_temperature_celsius", "utlz_clock_limited_seconds_total",
+                             "utlz_app_requests_running", "utlz_app_requests_per_second"}),
+      IsSubsetOf(shown));
+}
+
+TEST(Documents, EveryPanelOfTheDashboardHasAUnitAndAPlaceOfItsOwn) {
+  const auto dashboard =
+      nlohmann::json::parse(ReadWholeFile(kDocuments + "/monitoring/grafana_dashboard.json"));
+  std::set<std::pair<int, int>> places;
+  std::set<int> ids;
+  for (const auto& panel : dashboard.at("panels")) {
+    const auto& place = panel.at("gridPos");
+    EXPECT_TRUE(places.emplace(place.at("x"), place.at("y")).second) << panel.at("title");
+    EXPECT_TRUE(ids.insert(panel.at("id").get<int>()).second) << panel.at("title");
+    EXPECT_THAT(panel.at("fieldConfig").at("defaults").at("unit").get<std::string>(),
+                Not(IsEmpty()))
+        << panel.at("title");
+  }
 }
 
 TEST(Documents, RulesNameWhatIsExportedOrRecorded) {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // All that is known is of now.
 void Update(uint64_t time_ns, double steps, JobProgress* progress) {

@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "collector/metrics/worth_table.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
 namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr uint64_t kMillisecondNs = 1'000'000;
 
 class ProcessHistoryTest : public ::testing::Test {
  protected:

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "collector/metrics/run_metrics.h"
-#include "collector/summary/step_summary.h"
+#include "collector/steps/step_summary.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -17,8 +18,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kMillisecondNs = 1'000'000;
-constexpr uint64_t kKernels = 5;
+constexpr uint64_t kKernelsOfAStep = 5;
 
 class ProcessProgressTest : public ::testing::Test {
  protected:
@@ -35,7 +35,7 @@ class ProcessProgressTest : public ::testing::Test {
   void RunSteps(uint32_t source, uint64_t second, uint64_t step_ms, uint64_t offset_ms = 0) {
     std::vector<Launch> launches;
     for (uint64_t begin_ms = offset_ms; begin_ms < 1000; begin_ms += step_ms) {
-      for (uint64_t i = 0; i < kKernels; ++i) {
+      for (uint64_t i = 0; i < kKernelsOfAStep; ++i) {
         launches.push_back(RunBuilder::LaunchAt((1000 * second + begin_ms + 2 * i) * kMillisecondNs,
                                                 kMillisecondNs, static_cast<uint32_t>(i)));
       }

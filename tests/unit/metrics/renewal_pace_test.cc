@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kStartNs = 1000 * kSecondNs;
 
 // How often it was due in so many seconds, asked twice a second.

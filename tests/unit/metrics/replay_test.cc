@@ -9,11 +9,12 @@
 #include "collector/profile/profile_reader.h"
 #include "collector/run/run_intake.h"
 #include "collector/summarize/summary_builder.h"
+#include "tests/support/nanoseconds.h"
+#include "tests/unit/metrics/sum_of_metric.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kRenewalNs = 4 * kSecondNs;
 
 std::string SeriesOf(size_t metric, const MetricSample& sample) {
@@ -44,12 +45,6 @@ class Counters {
  private:
   std::map<std::string, double> last_;
 };
-
-double SumOf(const MetricsSnapshot& snapshot, Metric metric) {
-  double sum = 0;
-  for (const MetricSample& sample : snapshot.Of(metric)) sum += sample.value;
-  return sum;
-}
 
 TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);

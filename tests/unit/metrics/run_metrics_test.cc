@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -12,8 +13,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr uint64_t kMillisecondNs = 1'000'000;
 
 void StartRun(RunBuilder* run) {
   run->StartRun();

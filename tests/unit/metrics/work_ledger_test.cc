@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -14,7 +15,6 @@ using ::testing::DoubleEq;
 using ::testing::Optional;
 
 constexpr char kGemm[] = "_Z4gemmPfPKfS1_i";
-constexpr uint64_t kMillisecondNs = 1'000'000;
 
 // A process whose kernel runs for a millisecond a launch, analysed as the test says.
 class WorkLedgerTest : public testing::Test {

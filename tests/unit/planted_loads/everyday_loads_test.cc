@@ -25,7 +25,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr uint32_t kSeed = 3;
+constexpr uint32_t kEverydaySeed = 3;
 
 struct Reported {
   double step_ns = 0;  // as planned; 0: there are no steps
@@ -74,7 +74,7 @@ class EverydayLoadsTest : public testing::Test {
     const double known_ns =
         draft->levels.empty() ? draft->usual_step_ns : draft->levels.front().step_ns;
     const bool has_steps = draft->has_steps;
-    const PlannedRun run = Planned(*std::move(draft), kSeed);
+    const PlannedRun run = Planned(*std::move(draft), kEverydaySeed);
     Reported reported;
     reported.step_ns =
         known_ns > 0 ? known_ns : static_cast<double>(run.end_ns - run.steps_start_ns) / steps;

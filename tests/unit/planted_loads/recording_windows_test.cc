@@ -4,15 +4,16 @@
 
 #include <algorithm>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
-constexpr uint64_t kEndNs = 30 * kSecond;
+constexpr uint64_t kEndNs = 30 * kSecondNs;
 
 PlannedRank LaunchesEvery(uint64_t pace_ns) {
   PlannedRank rank;
-  for (uint64_t now = kSecond; now < kEndNs; now += pace_ns) {
+  for (uint64_t now = kSecondNs; now < kEndNs; now += pace_ns) {
     rank.launches.push_back({.start_ns = now, .duration_ns = pace_ns / 2});
   }
   return rank;
@@ -23,7 +24,7 @@ double TracedShare(const RecordingWindows& windows) {
   for (const RecordingWindow& window : windows.traced) {
     traced_ns += static_cast<double>(std::min(window.end_ns, kEndNs) - window.start_ns);
   }
-  return traced_ns / (kEndNs - kSecond);
+  return traced_ns / (kEndNs - kSecondNs);
 }
 
 TEST(RecordingWindows, TraceThroughoutWhatTheBudgetPaysFor) {

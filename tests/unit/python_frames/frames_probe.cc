@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "inject/python/module_paths.h"
@@ -14,6 +15,7 @@ using utlz::agent::LineOfInstruction;
 using utlz::agent::ModulePaths;
 using utlz::agent::NoStack;
 using utlz::agent::PythonCode;
+using utlz::agent::PythonFrame;
 using utlz::agent::PythonFrames;
 using utlz::agent::PythonLayout;
 using utlz::agent::PythonStack;
@@ -31,6 +33,11 @@ void* LookUpWithoutOptimizer(const char* name) {
   const bool is_optimizer =
       std::strcmp(name, "_PyOptimizer_Optimize") == 0 || std::strcmp(name, "_Py_GetExecutor") == 0;
   return is_optimizer ? nullptr : dlsym(RTLD_DEFAULT, name);
+}
+
+bool HasCode(const PythonStack& stack, uint64_t code_address) {
+  return std::any_of(stack.frames, stack.frames + stack.frame_count,
+                     [&](const PythonFrame& frame) { return frame.code == code_address; });
 }
 
 void* WalkWithoutThreadState(void* walk) {
@@ -82,6 +89,13 @@ uint64_t frames_probe_walk_new(PythonStack* stack, int* why) {
   return hash;
 }
 
+// Samples the launching threads so often at most, until one has a frame of this code.
+int frames_probe_sample(uint64_t with_code, uint32_t attempts, PythonStack* stack) {
+  for (uint32_t i = 0; i < attempts * PythonFrames::kLaunchers; ++i) {
+    if (frames.Sample(i % PythonFrames::kLaunchers, stack) && HasCode(*stack, with_code)) return 1;
+  }
+  return 0;
+}
 int frames_probe_take(PythonStack* stack) { return frames.TakeNewStack(stack); }
 uint64_t frames_probe_lost() { return frames.TakeLost(); }
 void frames_probe_forget() { frames.ForgetStacks(); }

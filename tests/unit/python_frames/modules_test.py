@@ -5,28 +5,24 @@
 The modules are those of the stand-in for PyTorch. LIBRARY is frames_probe.cc's.
 """
 import ctypes
-import os
 import pathlib
 import random
 import sys
 import threading
 import unittest
 
-LIBRARY = os.path.abspath(sys.argv.pop(1))
+from frames_probe import probe
+
 TESTS = pathlib.Path(__file__).resolve().parent.parent.parent
 # Only its chain of calls: the whole of it wants a driver.
 sys.path.insert(0, str(TESTS / "programs" / "python" / "torch" / "nn" / "modules"))
 from module import Module, ModuleList, Sequential
 
-probe = ctypes.CDLL(LIBRARY)
 probe.frames_probe_path.restype = probe.frames_probe_class_name.restype = ctypes.c_char_p
 probe.frames_probe_module_path.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p]
 probe.frames_probe_outermost.argtypes = [ctypes.c_uint64]
 probe.frames_probe_outermost.restype = ctypes.c_uint64
 probe.frames_probe_class.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
-status = probe.frames_probe_open(int(sys.version_info >= (3, 14)))
-if status != 0:
-    raise SystemExit("the interpreter was refused: %d" % status)
 
 
 def find(root, module, around=b""):
@@ -113,6 +109,25 @@ class Paths(unittest.TestCase):
         self.assertEqual(find(other, part.inner)[1], False)
         self.assertEqual(find(root, part.inner), ("part.inner", True))
         self.assertEqual(probe.frames_probe_adoptions(), before + 1)
+
+    def test_a_part_of_a_model_that_was_known_in_an_earlier_window(self):
+        root = Leaf(part=Leaf(inner=Leaf()))
+        alone = Leaf()
+        self.check(root)
+        for _ in range(3):
+            probe.frames_probe_forget_modules()
+            self.assertEqual(probe.frames_probe_outermost(id(alone)), id(alone))
+        probe.frames_probe_forget_modules()
+        self.assertEqual(probe.frames_probe_outermost(id(root.part.inner)), id(root))
+        self.assertEqual(find(root, root.part.inner), ("part.inner", True))
+        # It is in another model now, and the first one is gone.
+        part = root.part
+        del root
+        probe.frames_probe_forget_modules()
+        self.assertEqual(probe.frames_probe_outermost(id(part.inner)), id(part.inner))
+        other = Leaf(again=part)
+        self.check(other)
+        self.assertEqual(probe.frames_probe_outermost(id(part.inner)), id(other))
 
     def test_a_model_that_is_in_itself_is_not_adopted(self):
         part = Leaf(inner=Leaf())

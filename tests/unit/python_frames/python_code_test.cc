@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/unit/python_frames/address_of.h"
 
 namespace utlz::agent {
 namespace {
-
-uint64_t AddressOf(const void* what) { return reinterpret_cast<uint64_t>(what); }
 
 // A str as CPython 3.12 lays it out.
 std::vector<uint8_t> Text(const std::u32string& characters, uint32_t character_bytes, bool ascii) {

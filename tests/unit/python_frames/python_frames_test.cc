@@ -1,6 +1,8 @@
 // Walks over images of an interpreter's memory, whole and spoiled. Real ones: walk_test.py.
 #include "inject/python/python_frames.h"
 
+#include <sys/mman.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/unit/python_frames/address_of.h"
 
 namespace utlz::agent {
 namespace {
@@ -41,8 +44,6 @@ struct Image {
 alignas(64) Image image;
 void* this_thread;
 
-uint64_t AddressOf(const void* what) { return reinterpret_cast<uint64_t>(what); }
-
 class PythonFramesTest : public ::testing::Test {
  protected:
   PythonFramesTest() {
@@ -71,6 +72,13 @@ class PythonFramesTest : public ::testing::Test {
   }
 
   NoStack Why() { return frames_.Walk().why; }
+  // Of the one thread that there is.
+  bool Sample() {
+    for (uint32_t i = 0; i < PythonFrames::kLaunchers; ++i) {
+      if (frames_.Sample(i, &stack_)) return true;
+    }
+    return false;
+  }
   void EndAfter(size_t count) { image.frames[count - 1].previous = 0; }
 
   PythonLayout layout_;
@@ -314,6 +322,61 @@ TEST_F(PythonFramesTest, SurvivesSpoiledFrames) {
       ASSERT_LE(stack_.frame_count, kMostPythonFrames);
     }
   }
+}
+
+TEST_F(PythonFramesTest, SamplesWhatALaunchingThreadIsIn) {
+  EndAfter(3);
+  EXPECT_FALSE(Sample());  // it has launched nothing yet
+  const uint64_t hash = frames_.Walk().hash;
+  ASSERT_TRUE(Sample());
+  EXPECT_EQ(stack_.hash, hash);
+  EXPECT_EQ(stack_.frame_count, 3u);
+  EXPECT_EQ(stack_.frames[2].instruction, kCode + 1024 + 200);
+  image.frames[0].instruction += 2;
+  ASSERT_TRUE(Sample());
+  EXPECT_EQ(stack_.hash, frames_.Walk().hash);
+  image.frames[2].previous = AddressOf(&image.frames[3]);
+  ASSERT_TRUE(Sample());
+  EXPECT_EQ(stack_.hash, frames_.Walk().hash);
+  EXPECT_TRUE(stack_.is_cut);
+  image.thread.frame = 0;
+  EXPECT_FALSE(Sample());
+}
+
+TEST_F(PythonFramesTest, SamplesNothingOfMemoryThatIsGone) {
+  EXPECT_EQ(Why(), NoStack::kNone);
+  void* const page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  munmap(page, 4096);
+  image.frames[3].previous = AddressOf(page);
+  EXPECT_FALSE(Sample());
+  image.thread.frame = AddressOf(page);
+  EXPECT_FALSE(Sample());
+}
+
+// Two frames whose instructions count up, one after the other.
+TEST_F(PythonFramesTest, SamplesStacksThatTheThreadHadAtOnce) {
+  EndAfter(3);
+  image.frames[1].instruction = image.frames[2].instruction = kCode;
+  EXPECT_EQ(Why(), NoStack::kNone);
+  std::atomic<bool> ends{false};
+  std::thread runs([&ends] {
+    for (uint64_t i = 0; !ends.load(); i += 2) {
+      __atomic_store_n(&image.frames[1].instruction, kCode + i, __ATOMIC_RELEASE);
+      __atomic_store_n(&image.frames[2].instruction, kCode + i, __ATOMIC_RELEASE);
+      if (i % 64 == 0) std::this_thread::yield();
+    }
+  });
+  int sampled = 0;
+  for (int i = 0; i < 200000 && sampled < 1000; ++i) {
+    if (!Sample()) continue;
+    ++sampled;
+    const uint64_t first = stack_.frames[1].instruction, second = stack_.frames[2].instruction;
+    EXPECT_LE(first > second ? first - second : second - first, 2u);
+  }
+  ends = true;
+  runs.join();
+  EXPECT_GT(sampled, 0);
 }
 
 }  // namespace

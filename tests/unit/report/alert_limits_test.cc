@@ -23,12 +23,14 @@ TEST(AlertLimitsTest, ReadsSharesNumbersAndOff) {
   EXPECT_EQ(limits->clock_low(), -HUGE_VAL) << "no clock is lower";
   EXPECT_DOUBLE_EQ(limits->memory_growth(), 1e6);
   EXPECT_FALSE(limits->has_busy_high());
+  EXPECT_DOUBLE_EQ(ParseAlertLimits({"memory_full=100%"})->memory_full(), 1);
 }
 
 TEST(AlertLimitsTest, RefusesWhatItCannotRead) {
   for (const char* word :
        {"", "=", "idle", "idle_seconds", "idle_seconds=", "idle_seconds=60%", "sm_active_low=0.3",
-        "sm_active_low=-1%", "temperature=nan", "temperature=inf", "colour=3", "temperature=85C"}) {
+        "sm_active_low=-1%", "sm_active_low=300%", "busy_high=100.1%", "temperature=nan",
+        "temperature=inf", "colour=3", "temperature=85C"}) {
     const auto limits = ParseAlertLimits({word});
     ASSERT_FALSE(limits.ok()) << word;
     EXPECT_NE(limits.status().message().find("--alert"), std::string::npos);

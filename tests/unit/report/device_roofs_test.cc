@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/text/shown_text.h"
+#include "tests/unit/report/example_summary.h"
 #include "tools/report/markdown.h"
 #include "tools/report/text.h"
 #include "tools/report/text_sections.h"
@@ -63,14 +64,6 @@ Summary Alike() {
     summary.mutable_devices(i)->mutable_peaks(0)->set_flops_per_second_maximum_clock(9e14);
   }
   return summary;
-}
-
-std::string LineWith(const std::string& text, const std::string& word) {
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    if (line.find(word) != std::string::npos) return line;
-  }
-  return {};
 }
 
 TEST(DeviceRoofsTest, RoofsOfOtherNamesOrPeaksAreOthers) {

@@ -93,7 +93,51 @@ TEST(TextReportTest, FlopsOfAllPipesAreToldByTheirMostWhereThatIsFarAway) {
   EXPECT_NE(LineWith(RenderText(summary), "HFU").find("± 0.2 %, in all <9.00 TFLOP/s"),
             std::string::npos);
   device->set_flops_error(1e12);
-  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("± 0.2 %, 6.00 TFLOP/s"), std::string::npos);
+  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("± 0.2 %, 6.00 TFLOP/s in all"),
+            std::string::npos);
+}
+
+// 12.1 % of 1,045 TFLOP/s are 126.
+TEST(TextReportTest, BesideHfuStandsTheRateOfItsFlopsAndThatOfAllAsSuch) {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_hfu(0.121);
+  device->set_hfu_error(0.0015);
+  device->set_flops(1.3e15);
+  device->set_flops_per_second(1.3e14);
+  const auto add_peak = [&](const char* data_type, double flops_per_second) {
+    PeakSummary* peak = device->add_peaks();
+    peak->set_data_type(data_type);
+    peak->set_flops_per_second(flops_per_second);
+  };
+  add_peak("bf16", 1.045e15);
+  add_peak("tf32", 5.225e14);
+  add_peak("fp32", 6e13);
+  const auto add_flops = [&](const char* data_type, double flops) {
+    DataTypeFlops* typed = summary.mutable_kernels(0)->add_flops_by_type();
+    typed->set_data_type(data_type);
+    typed->set_flops(flops);
+    typed->set_source(SOURCE_SAMPLED);
+  };
+  add_flops("bf16", 1e15);
+  add_flops("fp32", 1e14);
+  const auto hfu = [&] { return LineWith(RenderText(summary), "HFU"); };
+  EXPECT_NE(hfu().find("± 0.3 %, 126 TFLOP/s, 130 in all"), std::string::npos) << hfu();
+  device->set_flops_per_second(1.26445e14);
+  EXPECT_EQ(hfu().find("in all"), std::string::npos) << hfu();
+  device->set_flops_per_second(2e15);
+  EXPECT_NE(RenderText(summary).find("126 TFLOP/s, 2.00 PFLOP/s in all"), std::string::npos);
+  device->set_flops_error(1e15);
+  EXPECT_NE(RenderText(summary).find("126 TFLOP/s, in all <"), std::string::npos);
+  add_flops("tf32", 1e15);  // half of the peak: two thirds of the mean rate
+  EXPECT_NE(RenderText(summary).find("84.3 TFLOP/s, in all <"), std::string::npos);
+}
+
+TEST(TextReportTest, AnMfuBelowATenthOfAPercentHasDigits) {
+  Summary summary = Example();
+  summary.mutable_efficiency()->set_mfu(0.000283);
+  EXPECT_NE(RenderText(summary).find("MFU 0.028 %"), std::string::npos);
+  EXPECT_NE(RenderMarkdown(summary).find("MFU 0.028 %"), std::string::npos);
 }
 
 TEST(TextReportTest, ShowsUnknownAsADashNeverAsZero) {
@@ -224,6 +268,33 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
   EXPECT_NE(text.find("cost: 3.5 an hour: 0.5 idle, 2.25 below peak FLOP/s · 0.00003 per step"),
             std::string::npos)
       << text;
+}
+
+// Start-up is paid for, too.
+TEST(TextReportTest, SaysWhatTheWholeRunCostAndWhatOfItCameBeforeTheFirstStep) {
+  Summary summary = Example();
+  summary.clear_phases();
+  summary.mutable_run()->set_wall_ns(3600e9);
+  EfficiencySummary* efficiency = summary.mutable_efficiency();
+  efficiency->set_price_per_hour(4);
+  EXPECT_EQ(RenderEfficiency(summary, {}).find("whole run"), std::string::npos) << "not known";
+  efficiency->set_cost_lost(3);
+  std::string text = RenderEfficiency(summary, {});
+  EXPECT_NE(text.find("cost of the whole run: 4, 3 of it without FLOPs at peak\n"),
+            std::string::npos)
+      << text;
+  for (const auto& [name, time_ns] : {std::pair("start", 600e9), std::pair("setup", 300e9),
+                                      std::pair("steps", 2400e9), std::pair("end", 300e9)}) {
+    PhaseSummary* phase = summary.add_phases();
+    phase->set_name(name);
+    phase->set_time_ns(time_ns);
+  }
+  text = RenderEfficiency(summary, {});
+  EXPECT_NE(LineWith(text, "whole run").find(", among it 1 before the first"), std::string::npos)
+      << text;
+  summary.mutable_phases()->DeleteSubrange(2, 2);
+  EXPECT_EQ(RenderEfficiency(summary, {}).find("before the first step"), std::string::npos)
+      << "no steps";
 }
 
 TEST(TextReportTest, TheLegendNamesAColumnOfTheTable) {

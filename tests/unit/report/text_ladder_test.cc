@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/unit/report/example_summary.h"
+#include "tools/report/capture_text.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {
@@ -43,6 +44,39 @@ TEST(TextLadderTest, ShowsTheUnitAndWhatItWouldTake) {
   EXPECT_NE(text.find("15.0 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("5.00×"), std::string::npos) << text;
   EXPECT_NE(text.find("Measured: 12 % of the steps' time traced"), std::string::npos) << text;
+}
+
+void AddPhase(const char* name, double time_ns, Summary* summary) {
+  PhaseSummary* phase = summary->add_phases();
+  phase->set_name(name);
+  phase->set_time_ns(time_ns);
+}
+
+TEST(TextPhasesTest, StepsThatMayHaveGoneOnUntracedTookAtLeastSoLong) {
+  Summary summary;
+  AddPhase("setup", 5e9, &summary);
+  AddPhase("steps", 13.3e9, &summary);
+  AddPhase("end", 2e9, &summary);
+  EXPECT_EQ(RenderPhases(summary, {}),
+            "Run: 5.00 s set-up before the first step, 13.3 s steps, 2.00 s after it\n");
+  summary.mutable_phases(2)->set_name("untraced");
+  AddPhase("end", 220e6, &summary);
+  TextOptions wide;
+  wide.columns = 200;
+  EXPECT_EQ(RenderPhases(summary, wide),
+            "Run: 5.00 s set-up before the first step, at least 13.3 s steps, 2.00 s not traced "
+            "after the last traced one, 220 ms after it\n");
+}
+
+TEST(TextPhasesTest, StepsMayGoOnAfterThoseThatPercentagesCover) {
+  SteadyStateSummary window;
+  window.set_scope("steps");
+  window.set_start_ns(18.7e9);
+  window.set_end_ns(23.6e9);
+  window.set_time_ns(3.75e9);
+  EXPECT_EQ(
+      DescribeWindow(window),
+      "Percentages cover the steps only, traced from 18.7 s to 23.6 s of the run: 3.75 s of it");
 }
 
 TEST(TextLadderTest, ARungThatCountersMadeHasItsInterval) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "collector/text/wrapped_text.h"
@@ -11,6 +12,12 @@ namespace {
 TEST(WrapTest, IndentsAndKeepsWords) {
   EXPECT_EQ(Wrap("one two three", 8, 2), "one two\n  three\n");
   EXPECT_EQ(Wrap("one", 8, 2, 2), "  one\n");
+}
+
+TEST(BarTest, IsAsLongAsTheShareAndNoLongerThanTheWhole) {
+  EXPECT_EQ(Bar(0.5, 4), "██");
+  EXPECT_EQ(Bar(7, 3), "███");
+  for (const double share : {0.0, -1.0, std::nan("")}) EXPECT_EQ(Bar(share, 30), "") << share;
 }
 
 TEST(TextStepsTest, SaysWhereTheLongestPauseIs) {

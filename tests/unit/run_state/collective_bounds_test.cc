@@ -8,7 +8,7 @@
 namespace utlz {
 namespace {
 
-constexpr uint32_t kThread = 7;
+constexpr uint32_t kCollectiveThread = 7;
 
 class CollectiveBoundsTest : public ::testing::Test {
  protected:
@@ -26,7 +26,7 @@ class CollectiveBoundsTest : public ::testing::Test {
     process_.variants.push_back(shape);
     return kernels_.Find(&process_, static_cast<uint32_t>(process_.variants.size() - 1), 0);
   }
-  void Tell(Function function, uint32_t thread = kThread, uint64_t bytes = 0,
+  void Tell(Function function, uint32_t thread = kCollectiveThread, uint64_t bytes = 0,
             uint64_t communicator = 0, uint32_t ranks = 0) {
     calls_.add_time_delta_ns(static_cast<int64_t>(++now_ns_ - told_ns_));
     told_ns_ = now_ns_;
@@ -36,7 +36,7 @@ class CollectiveBoundsTest : public ::testing::Test {
     calls_.add_communicator(communicator);
     calls_.add_ranks(ranks);
   }
-  void Launch(uint32_t kernel, uint32_t thread = kThread) {
+  void Launch(uint32_t kernel, uint32_t thread = kCollectiveThread) {
     LaunchCallBatch call;
     call.set_base_ns(++now_ns_);
     call.add_start_delta_ns(0);
@@ -44,9 +44,9 @@ class CollectiveBoundsTest : public ::testing::Test {
     call.add_correlation_delta(++correlation_);
     call.add_thread(thread);
     ASSERT_TRUE(correlator_.AddCalls(1, call));
-    correlator_.AddLaunch(1, correlation_, kernel, 20);
+    correlator_.AddLaunch(1, correlation_, {kernel, 20});
   }
-  void AllReduce(uint64_t bytes, uint32_t kernel, uint32_t thread = kThread,
+  void AllReduce(uint64_t bytes, uint32_t kernel, uint32_t thread = kCollectiveThread,
                  uint64_t communicator = 0) {
     Tell(kAllReduce, thread, bytes, communicator);
     Launch(kernel, thread);
@@ -76,7 +76,7 @@ class CollectiveBoundsTest : public ::testing::Test {
 };
 
 TEST_F(CollectiveBoundsTest, ABatchWhoseColumnsDisagreeIsRefused) {
-  Tell(kAllReduce, kThread, 1000);
+  Tell(kAllReduce, kCollectiveThread, 1000);
   for (const auto shorten :
        {+[](CommunicationCallBatch* batch) { batch->mutable_time_delta_ns()->RemoveLast(); },
         +[](CommunicationCallBatch* batch) { batch->mutable_thread()->RemoveLast(); },
@@ -93,12 +93,12 @@ TEST_F(CollectiveBoundsTest, ABatchWhoseColumnsDisagreeIsRefused) {
 
 TEST_F(CollectiveBoundsTest, ThreadsThatCallAtTheSameTimeAreToldApart) {
   const uint32_t kernel = AddKernel();
-  Tell(kAllReduce, kThread, 1000);
-  Tell(kAllReduce, kThread + 1, 30);
-  Launch(kernel, kThread);
-  Tell(kEnd, kThread);
-  Launch(kernel, kThread + 1);
-  Tell(kEnd, kThread + 1);
+  Tell(kAllReduce, kCollectiveThread, 1000);
+  Tell(kAllReduce, kCollectiveThread + 1, 30);
+  Launch(kernel, kCollectiveThread);
+  Tell(kEnd, kCollectiveThread);
+  Launch(kernel, kCollectiveThread + 1);
+  Tell(kEnd, kCollectiveThread + 1);
   SettleAll();
   ASSERT_EQ(sizes_.groups().size(), 2u);
   EXPECT_EQ(sizes_.groups().begin()->second.bytes, 30);
@@ -108,7 +108,7 @@ TEST_F(CollectiveBoundsTest, ThreadsThatCallAtTheSameTimeAreToldApart) {
 TEST_F(CollectiveBoundsTest, AnOperationLastsAsLongAsItsOutermostFunction) {
   const uint32_t kernel = AddKernel();
   Tell(kInitRank);
-  Tell(kAllReduce, kThread, 1000);
+  Tell(kAllReduce, kCollectiveThread, 1000);
   Tell(kEnd);
   Launch(kernel);
   Tell(kEnd);
@@ -128,7 +128,7 @@ TEST_F(CollectiveBoundsTest, AThreadWithTooManyFunctionsOpenBeginsAnew) {
 TEST_F(CollectiveBoundsTest, OperationsThatFindNoRoomHaveNoSizeUntilOthersAreCounted) {
   const uint32_t kernel = AddKernel();
   for (size_t i = 0; i < CollectiveSizes::kMaxWaiting; ++i) {
-    Tell(kAllReduce, kThread, 1000);
+    Tell(kAllReduce, kCollectiveThread, 1000);
     Tell(kEnd);
   }
   AllReduce(1000, kernel);
@@ -142,7 +142,7 @@ TEST_F(CollectiveBoundsTest, OperationsThatFindNoRoomHaveNoSizeUntilOthersAreCou
 TEST_F(CollectiveBoundsTest, AnOperationOfTooManyKernelsHasNoSize) {
   for (const size_t kernels :
        {NvtxRangeCorrelator::kMaxPassing, NvtxRangeCorrelator::kMaxPassing + 1}) {
-    Tell(kAllReduce, kThread, 1000);
+    Tell(kAllReduce, kCollectiveThread, 1000);
     for (size_t i = 0; i < kernels; ++i) Launch(AddKernel(std::to_string(i)));
     Tell(kEnd);
     SettleAll();
@@ -154,10 +154,10 @@ TEST_F(CollectiveBoundsTest, CommunicatorsBeyondThoseThatItRemembersHaveNoRanks)
   const uint32_t kernel = AddKernel();
   for (uint64_t i = 1; i <= CollectiveSizes::kMaxCommunicators + 1; ++i) {
     Tell(kInitRank);
-    Tell(kEnd, kThread, 0, i, 4);
+    Tell(kEnd, kCollectiveThread, 0, i, 4);
   }
-  AllReduce(1000, kernel, kThread, CollectiveSizes::kMaxCommunicators);
-  AllReduce(1000, kernel, kThread, CollectiveSizes::kMaxCommunicators + 1);
+  AllReduce(1000, kernel, kCollectiveThread, CollectiveSizes::kMaxCommunicators);
+  AllReduce(1000, kernel, kCollectiveThread, CollectiveSizes::kMaxCommunicators + 1);
   SettleAll();
   ASSERT_EQ(sizes_.groups().size(), 2u);
   EXPECT_EQ(sizes_.groups().begin()->first.ranks, 0u);
@@ -168,10 +168,10 @@ TEST_F(CollectiveBoundsTest, GroupsThatFindNoRoomAreLeftOut) {
   const uint32_t kernel = AddKernel();
   for (uint32_t i = 1; i <= CollectiveSizes::kMaxGroups + 1; ++i) {
     Tell(kInitRank);
-    Tell(kEnd, kThread, 0, i, i);
-    AllReduce(1000, kernel, kThread, i);
+    Tell(kEnd, kCollectiveThread, 0, i, i);
+    AllReduce(1000, kernel, kCollectiveThread, i);
   }
-  AllReduce(1000, kernel, kThread, 1);  // of a group that is there already
+  AllReduce(1000, kernel, kCollectiveThread, 1);  // of a group that is there already
   SettleAll();
   EXPECT_EQ(sizes_.groups().size(), CollectiveSizes::kMaxGroups);
   EXPECT_EQ(Launches(), CollectiveSizes::kMaxGroups + 1);

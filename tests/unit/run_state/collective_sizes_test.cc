@@ -12,7 +12,7 @@
 namespace utlz {
 namespace {
 
-constexpr uint32_t kThread = 77;
+constexpr uint32_t kSizesThread = 77;
 constexpr uint64_t kMicrosecond = 1000;
 const char* const kKernels[] = {"gemm", "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
                                 "ncclDevKernel_AllGather_RING_LL", "ncclDevKernel_SendRecv"};
@@ -43,7 +43,7 @@ class CollectiveSizesTest : public ::testing::Test {
     if (calls_.function_size() == 0) calls_.set_base_ns(told_ns_ = now_ns - 3);
     calls_.add_time_delta_ns(static_cast<int64_t>(now_ns - told_ns_));
     told_ns_ = now_ns;
-    calls_.add_thread(kThread);
+    calls_.add_thread(kSizesThread);
     calls_.add_function(told.function == nullptr ? 0 : IdOf(told.function) + 1);
     calls_.add_bytes(told.bytes);
     calls_.add_communicator(told.communicator);
@@ -63,7 +63,7 @@ class CollectiveSizesTest : public ::testing::Test {
     Tell({"ncclCommInitRank"});
     Tell({nullptr, 0, communicator, ranks});
   }
-  void Launch(uint32_t variant, uint32_t thread = kThread) {
+  void Launch(uint32_t variant, uint32_t thread = kSizesThread) {
     LaunchCallBatch batch;
     batch.set_base_ns(0);
     batch.add_start_delta_ns(static_cast<int64_t>(Now()));
@@ -198,7 +198,7 @@ TEST_F(CollectiveSizesTest, AGroupOfSeveralKindsIsDividedOnlyByItsKernels) {
 TEST_F(CollectiveSizesTest, OtherThreadsLaunchesHaveNoSize) {
   Communicator(2);
   Tell({"ncclAllReduce", 1001, 9});
-  Launch(kAllReduce, kThread + 1);
+  Launch(kAllReduce, kSizesThread + 1);
   Tell({});
   const auto rows = End();
   EXPECT_FALSE(rows.at("AllReduce").has_bytes());
@@ -374,7 +374,7 @@ TEST(CollectiveSizesSettleTest, OperationsAreCountedOnceTheyAreSettled) {
   batch.set_base_ns(1000);
   for (const bool end : {false, true}) {
     batch.add_time_delta_ns(end ? 100 : 0);
-    batch.add_thread(kThread);
+    batch.add_thread(kSizesThread);
     batch.add_function(end ? 0 : 2);
     batch.add_bytes(end ? 0 : 501);
     batch.add_communicator(0);
@@ -391,9 +391,9 @@ TEST(CollectiveSizesSettleTest, OperationsAreCountedOnceTheyAreSettled) {
   call.add_start_delta_ns(0);
   call.add_duration_ns(1);
   call.add_correlation_delta(7);
-  call.add_thread(kThread);
+  call.add_thread(kSizesThread);
   ASSERT_TRUE(correlator.AddCalls(1, call));
-  correlator.AddLaunch(1, 7, kernel, 20);
+  correlator.AddLaunch(1, 7, {kernel, 20});
   correlator.Settle(1, 1101);
   sizes.Settle(1, 1101, kernels);
   ASSERT_EQ(sizes.groups().size(), 1u);

@@ -1,8 +1,10 @@
 // What ran in gaps between windows, where the agent counted the operations in them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <random>
 
 #include "collector/windows/window_gaps.h"
 #include "collector/windows/window_work.h"
@@ -245,6 +247,30 @@ TEST(CountedGaps, ItsErrorIsWhatTheSidesOfGapsDifferBy) {
   EXPECT_LT(alternating, 0.1) << "of forty gaps the errors average out";
   EXPECT_LT(error_share([](int window) { return window < 20 ? 0 : 1; }), 0.02)
       << "one gap of forty has sides that differ";
+}
+
+// Windows are shorter than a step, so that each meets one part of it; most stand beside two gaps.
+TEST(CountedGaps, ItsErrorIsAsLargeAsEstimatesAreOff) {
+  constexpr uint64_t kStepNs = 40 * kMillisecondNs;
+  std::mt19937_64 random(1);
+  std::uniform_int_distribution<uint64_t> pause_ms(100, 220);
+  double squares = 0, variances = 0;
+  for (int run_number = 0; run_number < 200; ++run_number) {
+    TracedProgram run([&](uint64_t now_ns) { return now_ns % kStepNs < kStepNs / 4 ? 20'000 : 0; });
+    run.RunBeside([](uint64_t) { return 40'000; });
+    run.CountOperations(0);
+    run.SendGaps();
+    run.Traced(kSecondNs);
+    for (int window = 0; window < 40; ++window) {
+      run.Untraced(pause_ms(random) * kMillisecondNs);
+      run.Traced(20 * kMillisecondNs);
+    }
+    run.Tell();
+    const double off_ns = (run.Estimate() - run.Truth()) * 3000;
+    squares += off_ns * off_ns;
+    variances += run.ErrorNs() * run.ErrorNs();
+  }
+  EXPECT_NEAR(std::sqrt(squares / variances), 1, 0.15);
 }
 
 TEST(CountedGaps, NumbersThatOtherCallsTakeAreTakenOff) {

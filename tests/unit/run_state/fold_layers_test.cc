@@ -13,9 +13,9 @@ namespace {
 
 using Items = std::vector<uint32_t>;
 
-constexpr size_t kSteps = 1u << 24;
+constexpr size_t kFoldSteps = 1u << 24;
 
-std::optional<FoldedLayers> Fold(const Items& items, size_t steps = kSteps) {
+std::optional<FoldedLayers> Fold(const Items& items, size_t steps = kFoldSteps) {
   return FoldLayers(items, &steps);
 }
 
@@ -124,10 +124,10 @@ TEST(FoldLayersTest, WorkIsBounded) {
   Items layer;
   for (uint32_t i = 0; i < 1000; ++i) layer.push_back(i);
   const Items items = Joined({Items(layer.begin() + 1, layer.end()), Times(4, layer)});
-  size_t steps = kSteps;
+  size_t steps = kFoldSteps;
   const auto folded = FoldLayers(items, &steps);
   ASSERT_TRUE(folded.has_value());
-  EXPECT_LT(steps, kSteps);
+  EXPECT_LT(steps, kFoldSteps);
   EXPECT_FALSE(Fold(items, 100 * items.size()).has_value());
 }
 

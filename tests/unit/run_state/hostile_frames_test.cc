@@ -168,7 +168,7 @@ TEST(HostileFramesTest, WorkOfAFrameDoesNotGrowWithTheProcesses) {
 TEST(HostileFramesTest, WorkOfACallDoesNotGrowWithTheLaunchesThatWait) {
   NvtxRangeCorrelator correlator;
   for (uint32_t i = 1; i <= NvtxRangeCorrelator::kMaxWaiting; ++i)
-    correlator.AddLaunch(1, i, 0, 10);
+    correlator.AddLaunch(1, i, {0, 10});
   LaunchCallBatch batch;
   for (int i = 0; i < 30'000; ++i) ASSERT_TRUE(correlator.AddCalls(2, batch));
 }

@@ -7,7 +7,7 @@
 namespace utlz {
 namespace {
 
-constexpr uint64_t kBeginNs = 1'000'000'000;
+constexpr uint64_t kFirstLaunchNs = 1'000'000'000;
 constexpr uint64_t kUsualNs = 100'000;
 
 // A kernel whose launches took 100 µs each so far.
@@ -20,13 +20,13 @@ class LaunchPlausibilityTest : public testing::Test {
 
   // The next one starts so long after its own start.
   bool Overtaken(uint64_t duration_ns, uint64_t next_ns) const {
-    return IsPlausible(utlz::Launch{kBeginNs, kBeginNs + duration_ns, 0, 0},
-                       {.next_start_ns = kBeginNs + next_ns}, kernel_);
+    return IsPlausible(utlz::Launch{kFirstLaunchNs, kFirstLaunchNs + duration_ns, 0, 0},
+                       {.next_start_ns = kFirstLaunchNs + next_ns}, kernel_);
   }
   // Tracing ended so long after its start.
   bool Outlived(uint64_t duration_ns, uint64_t untraced_ns) const {
-    return IsPlausible(utlz::Launch{kBeginNs, kBeginNs + duration_ns, 0, 0},
-                       {.untraced_since_ns = kBeginNs + untraced_ns}, kernel_);
+    return IsPlausible(utlz::Launch{kFirstLaunchNs, kFirstLaunchNs + duration_ns, 0, 0},
+                       {.untraced_since_ns = kFirstLaunchNs + untraced_ns}, kernel_);
   }
 
   Kernel kernel_;
@@ -34,7 +34,8 @@ class LaunchPlausibilityTest : public testing::Test {
 
 TEST_F(LaunchPlausibilityTest, ALongLaunchIsAcceptedUnlessTheNextOneBeganBeforeItsEnd) {
   constexpr uint64_t kLongNs = 500'000'000;
-  EXPECT_TRUE(IsPlausible(utlz::Launch{kBeginNs, kBeginNs + kLongNs, 0, 0}, {}, kernel_));
+  EXPECT_TRUE(
+      IsPlausible(utlz::Launch{kFirstLaunchNs, kFirstLaunchNs + kLongNs, 0, 0}, {}, kernel_));
   EXPECT_TRUE(Overtaken(kLongNs, kLongNs));
   EXPECT_FALSE(Overtaken(kLongNs, kLongNs - 1));
 }

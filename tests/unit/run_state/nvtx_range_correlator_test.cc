@@ -33,11 +33,11 @@ TEST(NvtxRangeCorrelator, JoinsWhateverComesFirst) {
   NvtxRangeCorrelator correlator;
   MarkerKernels kernels;
   correlator.AddRange(1, kThread, 100, 200, &kernels);
-  correlator.AddLaunch(1, 5, 3, 40);
+  correlator.AddLaunch(1, 5, {3, 40});
   SendCalls(&correlator, {{150, 5}, {160, 6}, {90, 7}, {201, 8}});
-  correlator.AddLaunch(1, 6, 3, 60);
-  correlator.AddLaunch(1, 7, 3, 1000);
-  correlator.AddLaunch(1, 8, 3, 1000);
+  correlator.AddLaunch(1, 6, {3, 60});
+  correlator.AddLaunch(1, 7, {3, 1000});
+  correlator.AddLaunch(1, 8, {3, 1000});
   correlator.Settle(1, 200);
   EXPECT_TRUE(kernels.by_kernel.empty()) << "what ended in the range may still come";
   correlator.Settle(1, 201);
@@ -55,8 +55,8 @@ TEST(NvtxRangeCorrelator, OtherThreadsAndProcessesAreNotInTheRange) {
   MarkerKernels kernels;
   SendCalls(&correlator, {{150, 5, kThread + 1}});
   SendCalls(&correlator, {{150, 5}}, 2);
-  correlator.AddLaunch(1, 5, 3, 40);
-  correlator.AddLaunch(2, 5, 3, 40);
+  correlator.AddLaunch(1, 5, {3, 40});
+  correlator.AddLaunch(2, 5, {3, 40});
   correlator.AddRange(1, kThread, 100, 200, &kernels);
   correlator.SettleAll();
   EXPECT_TRUE(kernels.seen);
@@ -68,7 +68,7 @@ TEST(NvtxRangeCorrelator, NestedRangesBothHoldALaunch) {
   MarkerKernels outer;
   MarkerKernels inner;
   SendCalls(&correlator, {{150, 5}});
-  correlator.AddLaunch(1, 5, 3, 40);
+  correlator.AddLaunch(1, 5, {3, 40});
   correlator.AddRange(1, kThread, 140, 160, &inner);
   correlator.AddRange(1, kThread, 100, 200, &outer);
   correlator.SettleAll();
@@ -80,16 +80,53 @@ TEST(NvtxRangeCorrelator, ACallOfTheRuntimeAndTheDriversInsideItCountOnce) {
   NvtxRangeCorrelator correlator;
   MarkerKernels kernels;
   SendCalls(&correlator, {{150, 5}, {151, 5}});
-  correlator.AddLaunch(1, 5, 3, 40);
+  correlator.AddLaunch(1, 5, {3, 40});
   correlator.AddRange(1, kThread, 100, 200, &kernels);
   correlator.SettleAll();
   EXPECT_EQ(kernels.by_kernel[3].launches, 1u);
 }
 
+TEST(NvtxRangeCorrelator, WhatAThreadLaunchesThatKeepsACallsNumberIsNotKnown) {
+  for (const bool launches_wait : {false, true}) {
+    NvtxRangeCorrelator correlator;
+    MarkerKernels before, later, elsewhere;
+    const auto launch = [&correlator] {
+      correlator.AddLaunch(1, 5, {3, 40});
+      for (int i = 0; i < 9; ++i) correlator.AddLaunch(1, 6, {3, 40});
+      correlator.AddLaunch(1, 7, {3, 40});
+    };
+    if (launches_wait) launch();
+    SendCalls(&correlator, {{110, 5}, {210, 6}, {310, 6}, {320, 6}, {330, 7, kThread + 1}});
+    if (!launches_wait) launch();
+    correlator.AddRange(1, kThread, 100, 200, &before);
+    correlator.AddRange(1, kThread, 205, 400, &later);
+    correlator.AddRange(1, kThread + 1, 205, 400, &elsewhere);
+    correlator.SettleAll();
+    EXPECT_EQ(before.by_kernel[3].launches, 1u);
+    EXPECT_FALSE(before.incomplete);
+    EXPECT_EQ(later.by_kernel[3].launches, 1u) << "the call that the number is of";
+    EXPECT_TRUE(later.incomplete);
+    EXPECT_EQ(elsewhere.by_kernel[3].launches, 1u);
+    EXPECT_FALSE(elsewhere.incomplete);
+  }
+}
+
+TEST(NvtxRangeCorrelator, ACallThatLaunchesAGraphLaunchesMany) {
+  NvtxRangeCorrelator correlator;
+  MarkerKernels kernels;
+  SendCalls(&correlator, {{150, 5}});
+  for (int i = 0; i < 4; ++i)
+    correlator.AddLaunch(1, 5, {.kernel = 3, .duration_ns = 40, .of_graph = true});
+  correlator.AddRange(1, kThread, 100, 200, &kernels);
+  correlator.SettleAll();
+  EXPECT_EQ(kernels.by_kernel[3].launches, 4u);
+  EXPECT_FALSE(kernels.incomplete);
+}
+
 TEST(NvtxRangeCorrelator, WithoutCallsNothingIsKnown) {
   NvtxRangeCorrelator correlator;
   MarkerKernels kernels;
-  correlator.AddLaunch(1, 5, 3, 40);
+  correlator.AddLaunch(1, 5, {3, 40});
   correlator.AddRange(1, kThread, 100, 200, &kernels);
   correlator.SettleAll();
   EXPECT_FALSE(kernels.seen);
@@ -114,7 +151,7 @@ TEST(NvtxRangeCorrelator, ForgetsTheOldestAndSaysSo) {
       calls.push_back({1000 + i, static_cast<uint32_t>(i)});
     }
     SendCalls(&correlator, calls);
-    for (const Call& call : calls) correlator.AddLaunch(1, call.correlation, 3, 1);
+    for (const Call& call : calls) correlator.AddLaunch(1, call.correlation, {3, 1});
   }
   correlator.AddRange(1, kThread, 1000, 2'000'000, &old_range);
   correlator.AddRange(1, kThread, 1000 + kLaunches - 99, 1000 + kLaunches, &new_range);

@@ -10,9 +10,9 @@
 namespace utlz {
 namespace {
 
-constexpr size_t kSteps = 1u << 24;
+constexpr size_t kFindSteps = 1u << 24;
 
-std::optional<RepeatedPart> Find(const std::vector<uint32_t>& items, size_t steps = kSteps) {
+std::optional<RepeatedPart> Find(const std::vector<uint32_t>& items, size_t steps = kFindSteps) {
   return FindRepeatedPart(items, &steps);
 }
 

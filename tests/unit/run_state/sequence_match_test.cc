@@ -10,7 +10,7 @@
 namespace utlz {
 namespace {
 
-constexpr size_t kSteps = 1u << 22;
+constexpr size_t kMatchSteps = 1u << 22;
 constexpr uint32_t kForeign = 1'000'000;  // kernels that no pass has
 constexpr int kRandomCases = 200;
 
@@ -22,7 +22,7 @@ class Matcher {
 
   // Of each item the stack; 0: none. Empty: refused. Each stack is an owner.
   std::vector<uint32_t> Match(const std::vector<uint32_t>& kernels) const {
-    size_t steps = kSteps;
+    size_t steps = kMatchSteps;
     return Match(kernels, &steps);
   }
   std::vector<uint32_t> Match(const std::vector<uint32_t>& kernels, size_t* steps) const {
@@ -199,7 +199,7 @@ TEST(SequenceMatchTest, AnItemBetweenTwoOfOneOwnerIsTheirs) {
   std::vector<uint32_t> kernels = KernelsOf(pass);
   kernels[5] = kForeign;       // between two of the first owner
   kernels[10] = kForeign + 1;  // between the owners
-  size_t steps = kSteps;
+  size_t steps = kMatchSteps;
   const auto sites = MatchSequence(kernels, paths, &steps);
   ASSERT_TRUE(sites.has_value());
   EXPECT_EQ((*sites)[5], (*sites)[4]);
@@ -244,9 +244,9 @@ TEST(SequenceMatchTest, StepsAloneEndAnUnambiguousMatch) {
   for (uint32_t i = 0; i < 2000; ++i) pass.push_back({1 + i, 1 + i});
   const Matcher matcher({pass});
   const std::vector<uint32_t> kernels = KernelsOf(pass);
-  size_t steps = kSteps;
+  size_t steps = kMatchSteps;
   EXPECT_EQ(matcher.Match(kernels, &steps), StacksOf(pass));
-  const size_t needed = kSteps - steps;
+  const size_t needed = kMatchSteps - steps;
   EXPECT_GE(needed, pass.size());
   EXPECT_LE(needed, 20 * pass.size()) << "each item is looked at a few times";
   steps = needed;

@@ -9,11 +9,9 @@
 
 #include "collector/windows/window_work.h"
 #include "proto/ring_abi.h"
+#include "tests/support/nanoseconds.h"
 
 namespace utlz {
-
-inline constexpr uint64_t kMillisecondNs = 1'000'000;
-inline constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // A program that launches at a rate which changes with time, traced in windows.
 class TracedProgram {

@@ -7,12 +7,12 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
 constexpr char kBus[] = "0000:3b:00.0";
 constexpr char kOtherBus[] = "0000:5e:00.0";
 constexpr char kStranger[] = "4242";
@@ -65,14 +65,14 @@ class CompetingProfilersTest : public testing::Test {
   }
 
   std::optional<std::string> Look(bool has_gpm = true) {
-    now_ns_ += 10 * kSecond;
+    now_ns_ += 10 * kSecondNs;
     rivals_.Look(now_ns_);
     return rivals_.Present(now_ns_, has_gpm, kBus);
   }
 
   TemporaryFolder folder_;
   CompetingProfilers rivals_{folder_.path()};
-  uint64_t now_ns_ = 1000 * kSecond;
+  uint64_t now_ns_ = 1000 * kSecondNs;
 };
 
 TEST_F(CompetingProfilersTest, NsightComputeIsNoticedAndItsEnd) {
@@ -142,11 +142,11 @@ TEST_F(CompetingProfilersTest, AModuleThatWasThereBeforeIsTheHardwaresToSay) {
 TEST_F(CompetingProfilersTest, LooksNowAndThen) {
   rivals_.Look(now_ns_);
   Run(77, "ncu");
-  rivals_.Look(now_ns_ + kSecond / 10);
-  EXPECT_EQ(rivals_.Present(now_ns_ + kSecond / 10, true, kBus), std::nullopt);
-  EXPECT_GE(rivals_.next_look_ns(), now_ns_ + kSecond / 2);
+  rivals_.Look(now_ns_ + kSecondNs / 10);
+  EXPECT_EQ(rivals_.Present(now_ns_ + kSecondNs / 10, true, kBus), std::nullopt);
+  EXPECT_GE(rivals_.next_look_ns(), now_ns_ + kSecondNs / 2);
   rivals_.Look(rivals_.next_look_ns());
-  EXPECT_TRUE(rivals_.Present(now_ns_ + kSecond, true, kBus).has_value());
+  EXPECT_TRUE(rivals_.Present(now_ns_ + kSecondNs, true, kBus).has_value());
 }
 
 TEST_F(CompetingProfilersTest, LooksFromTheFirstMomentOnWheneverThatIs) {

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
 const std::string kUuid(16, 'A');
 
 class CounterPauseTest : public ::testing::Test {
@@ -27,18 +27,18 @@ class CounterPauseTest : public ::testing::Test {
 };
 
 TEST_F(CounterPauseTest, HoldsUntilItsTimeIsOver) {
-  const CounterPause pause{.until_ns = 100 * kSecond, .by = "kim, process 3"};
+  const CounterPause pause{.until_ns = 100 * kSecondNs, .by = "kim, process 3"};
   ASSERT_TRUE(WritePause(folder_.path(), kUuid, pause).ok());
   EXPECT_EQ(Read(1), pause);
-  EXPECT_EQ(Read(100 * kSecond - 1), pause);
-  EXPECT_FALSE(Read(100 * kSecond));
+  EXPECT_EQ(Read(100 * kSecondNs - 1), pause);
+  EXPECT_FALSE(Read(100 * kSecondNs));
   EXPECT_FALSE(ReadPause(folder_.path(), std::string(16, 'B'), 1));
 }
 
 TEST_F(CounterPauseTest, ALaterOneTakesItsPlaceAndItCanBeEnded) {
-  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = 10 * kSecond}).ok());
-  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = 20 * kSecond}).ok());
-  EXPECT_EQ(Read(1)->until_ns, 20 * kSecond);
+  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = 10 * kSecondNs}).ok());
+  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = 20 * kSecondNs}).ok());
+  EXPECT_EQ(Read(1)->until_ns, 20 * kSecondNs);
   EXPECT_TRUE(EndPause(folder_.path(), kUuid).ok());
   EXPECT_FALSE(Read(1));
   EXPECT_EQ(EndPause(folder_.path(), kUuid).code(), absl::StatusCode::kNotFound);
@@ -62,19 +62,20 @@ TEST_F(CounterPauseTest, WhatIsNoNoteIsNone) {
 }
 
 TEST_F(CounterPauseTest, WhoAskedIsPrintable) {
-  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = kSecond, .by = "a\x1b[31m\nb"}).ok());
+  ASSERT_TRUE(
+      WritePause(folder_.path(), kUuid, {.until_ns = kSecondNs, .by = "a\x1b[31m\nb"}).ok());
   EXPECT_EQ(Read(1)->by, "a?[31m?b");
 }
 
 TEST_F(CounterPauseTest, AFolderThatOthersMayWriteToIsRefused) {
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
-  EXPECT_FALSE(WritePause(folder_.path(), kUuid, {.until_ns = kSecond}).ok());
+  EXPECT_FALSE(WritePause(folder_.path(), kUuid, {.until_ns = kSecondNs}).ok());
 }
 
 TEST_F(CounterPauseTest, IsLookedForTwiceASecond) {
   PauseWatch watch(folder_.path());
   EXPECT_FALSE(watch.Of(kUuid, 1, 1));
-  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = kSecond}).ok());
+  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = kSecondNs}).ok());
   EXPECT_FALSE(watch.Of(kUuid, PauseWatch::kLookNs, 1));
   EXPECT_TRUE(watch.Of(kUuid, 1 + PauseWatch::kLookNs, 1));
 }

@@ -13,12 +13,11 @@
 #include "collector/clocks.h"
 #include "collector/sampler/counter_session.h"
 #include "proto/sampler.pb.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/sampler/fake_cupti.h"
 
 namespace utlz {
-
-inline constexpr uint64_t kSecond = 1'000'000'000;
 
 class CounterSessionTest : public testing::Test {
  protected:

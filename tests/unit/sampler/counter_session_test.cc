@@ -34,7 +34,7 @@ TEST_F(CounterSessionTest, SendsASetAndThenItsSamples) {
 
 TEST_F(CounterSessionTest, ALongWindowIsSentInBatches) {
   fake_.samples_per_window = 10'001;
-  options_.schedule.window_ns = 100 * kSecond;
+  options_.schedule.window_ns = 100 * kSecondNs;
   Begin();
   Window();
   ASSERT_EQ(batches_.size(), 3u);
@@ -89,10 +89,10 @@ TEST_F(CounterSessionTest, AGpuThatOnlyCopiesIsNotIdle) {
   fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum") = 0;
   options_.schedule.cpu_budget_ppm = 50'000;
   options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = UINT64_MAX / 4;
-  options_.schedule.idle_pause_ns = 3600 * kSecond;
+  options_.schedule.idle_pause_ns = 3600 * kSecondNs;
   Begin();
   const double interval_ns = static_cast<double>(options_.interval_ns);
-  const uint64_t most_ns = 60 * kSecond;
+  const uint64_t most_ns = 60 * kSecondNs;
   EXPECT_LT(pause_ns(0, 50 * interval_ns), most_ns);
   EXPECT_GT(pause_ns(0, 0.01 * interval_ns), most_ns);
   EXPECT_LT(pause_ns(50 * interval_ns, 0), most_ns);
@@ -151,9 +151,9 @@ TEST_F(CounterSessionTest, TriesAgainWhileAnotherProfilerHasTheCounters) {
   EXPECT_NE(session_->reason().reason.find("another profiler"), std::string::npos);
   EXPECT_NE(session_->reason().remedy.find("dcgmi"), std::string::npos);
   const uint64_t first_retry_ns = session_->next_step_ns();
-  EXPECT_GE(first_retry_ns, now_ns_ + kSecond);
+  EXPECT_GE(first_retry_ns, now_ns_ + kSecondNs);
   StepWhenDue();
-  EXPECT_GE(session_->next_step_ns() - now_ns_, 2 * kSecond);
+  EXPECT_GE(session_->next_step_ns() - now_ns_, 2 * kSecondNs);
   fake_.enable_result = 0;
   StepWhenDue();
   EXPECT_TRUE(session_->works());

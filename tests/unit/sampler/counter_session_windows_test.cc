@@ -20,7 +20,7 @@ TEST_F(CounterSessionWindowsTest, PlannedWindowsBeginWhenTheyAreTold) {
   EXPECT_EQ(ready_[0].device_uuid(), device_.uuid);
   EXPECT_GT(ready_[0].window_ns(), 0u);
   EXPECT_EQ(session_->next_step_ns(), UINT64_MAX) << "nothing begins by itself";
-  const uint64_t begin_ns = MonotonicNs() + kSecond;
+  const uint64_t begin_ns = MonotonicNs() + kSecondNs;
   session_->WindowAt(now_ns_, begin_ns);
   EXPECT_EQ(session_->next_step_ns(), begin_ns);
   session_->Step(begin_ns - 1, true);
@@ -49,13 +49,13 @@ TEST_F(CounterSessionWindowsTest, OfTwoWhoPlanTheLaterIsWaitedForButNotForever) 
   options_.planning = {.planned = true, .always_wanted = false};
   Begin();
   StepWhenDue();
-  const uint64_t soon_ns = now_ns_ + kSecond;
+  const uint64_t soon_ns = now_ns_ + kSecondNs;
   EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns), soon_ns);
-  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns - kSecond / 2), soon_ns);
-  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns + kSecond), soon_ns + kSecond);
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns - kSecondNs / 2), soon_ns);
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns + kSecondNs), soon_ns + kSecondNs);
   const uint64_t longest_ns = session_->WindowAt(now_ns_, UINT64_MAX);
-  EXPECT_LE(longest_ns, now_ns_ + 60 * kSecond);
-  EXPECT_EQ(session_->WindowAt(longest_ns - 1'000'000, longest_ns + kSecond), longest_ns)
+  EXPECT_LE(longest_ns, now_ns_ + 60 * kSecondNs);
+  EXPECT_EQ(session_->WindowAt(longest_ns - 1'000'000, longest_ns + kSecondNs), longest_ns)
       << "those who trace in it have begun";
 }
 
@@ -64,7 +64,7 @@ TEST_F(CounterSessionWindowsTest, AWindowThatNobodyPlansBeginsByItselfWhereSomeb
   Begin();
   StepWhenDue();
   ASSERT_EQ(ready_.size(), 1u);
-  EXPECT_GT(session_->next_step_ns(), now_ns_ + 2 * kSecond) << "those who plan come first";
+  EXPECT_GT(session_->next_step_ns(), now_ns_ + 2 * kSecondNs) << "those who plan come first";
   Window();
   EXPECT_EQ(batches_.size(), 1u);
   session_->SetPlanning(now_ns_, {.planned = true, .always_wanted = false});
@@ -94,7 +94,7 @@ TEST_F(CounterSessionWindowsTest, WhoJoinsHearsOfTheSetsAndTheWindowToCome) {
   session_->SendDescriptions(sink);
   EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_READY}));
   heard.clear();
-  session_->WindowAt(now_ns_, now_ns_ + kSecond);
+  session_->WindowAt(now_ns_, now_ns_ + kSecondNs);
   session_->SendDescriptions(sink);
   EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_WINDOW}));
 }
@@ -118,8 +118,8 @@ TEST_F(CounterSessionWindowsTest, APlannedWindowThatCameTooLateIsLeftOut) {
   options_.planning = {.planned = true, .always_wanted = false};
   Begin();
   StepWhenDue();
-  session_->WindowAt(now_ns_, now_ns_ + kSecond);
-  session_->Step(now_ns_ + kSecond + 10'000'000, true);
+  session_->WindowAt(now_ns_, now_ns_ + kSecondNs);
+  session_->Step(now_ns_ + kSecondNs + 10'000'000, true);
   EXPECT_FALSE(session_->sampling());
   EXPECT_EQ(ready_.size(), 2u) << "ready for another";
   EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
@@ -175,22 +175,23 @@ TEST_F(CounterSessionWindowsTest, WindowsOfAnIdleGpuDoNotBringTheExtendedSetOn) 
 
 TEST_F(CounterSessionWindowsTest, WhatTheSamplerDoesBesideWindowsIsOfTheSameBudget) {
   options_.schedule.cpu_budget_ppm = 50'000;
-  options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = 100 * kSecond;
+  options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = 100 * kSecondNs;
   Begin();
   Window();
-  EXPECT_LT(session_->next_step_ns(), MonotonicNs() + 5 * kSecond);
-  session_->Spent(101 * kSecond);
+  EXPECT_LT(session_->next_step_ns(), MonotonicNs() + 5 * kSecondNs);
+  session_->Spent(101 * kSecondNs);
   Window();
-  EXPECT_GT(session_->next_step_ns(), MonotonicNs() + 10 * kSecond) << "a second is paid in twenty";
+  EXPECT_GT(session_->next_step_ns(), MonotonicNs() + 10 * kSecondNs)
+      << "a second is paid in twenty";
 }
 
 TEST_F(CounterSessionWindowsTest, BeginsNoWindowWhileItMayNot) {
   Begin();
   session_->Step(now_ns_, false);
   EXPECT_TRUE(session_->works());
-  session_->Step(now_ns_ + kSecond, false);
+  session_->Step(now_ns_ + kSecondNs, false);
   EXPECT_FALSE(session_->sampling());
-  session_->Step(now_ns_ + kSecond, true);
+  session_->Step(now_ns_ + kSecondNs, true);
   EXPECT_TRUE(session_->sampling());
 }
 

@@ -14,14 +14,13 @@
 #include "collector/clocks.h"
 #include "collector/gpu_uuid.h"
 #include "collector/sampler/driver/cuda_devices.h"
+#include "tests/support/nobody.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr uid_t kNobody = 65534;
 
 class DeviceLeaseTest : public testing::Test {
  protected:

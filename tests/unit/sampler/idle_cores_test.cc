@@ -7,12 +7,12 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint32_t kCore = 1'000'000;
 
 class IdleCoresTest : public testing::Test {
@@ -35,7 +35,7 @@ class IdleCoresTest : public testing::Test {
   }
 
   uint32_t Look(size_t allowed, uint64_t own_cpu_ns = 0) {
-    now_ns_ += kSecond;
+    now_ns_ += kSecondNs;
     idle_.Look(now_ns_, own_cpu_ns, std::vector<bool>(allowed, true));
     return idle_.spare_ppm();
   }
@@ -54,14 +54,14 @@ class IdleCoresTest : public testing::Test {
   void WriteVersion2(const std::string& limit, uint64_t used_us, uint64_t throttled) {
     Write("/proc/self/cgroup", "0::/pod/job\n");
     Write("/sys/fs/cgroup/pod/job/cpu.max", limit + "\n");
-    Write("/sys/fs/cgroup/pod/job/cpu.stat",
-          "usage_usec " + std::to_string(used_us) + "\nuser_usec 1\nnr_periods 9\nnr_throttled " +
-              std::to_string(throttled) + "\n");
+    Write("/sys/fs/cgroup/pod/job/cpu.stat", "usage_usec " + std::to_string(used_us) +
+                                                 "\nuser_usec 1\nnr_periods 9\nnr_throttled " +
+                                                 std::to_string(throttled) + "\n");
   }
 
   TemporaryFolder folder_;
   IdleCores idle_{folder_.path()};
-  uint64_t now_ns_ = 100 * kSecond;
+  uint64_t now_ns_ = 100 * kSecondNs;
   double idle_ticks_ = 1000;
 };
 
@@ -103,7 +103,7 @@ TEST_F(IdleCoresTest, ItsOwnUseIsNobodysLoad) {
   uint64_t own_ns = 0;
   for (int i = 0; i < 3; ++i) {
     Pass(8, 0.87);  // some seven of eight
-    own_ns += 2 * kSecond;
+    own_ns += 2 * kSecondNs;
     Look(8, own_ns);
   }
   EXPECT_EQ(idle_.spare_ppm(), kCore);
@@ -135,7 +135,7 @@ TEST_F(IdleCoresTest, WhereAGroupIsThrottledThereIsNone) {
   WriteVersion2("6400000 100000", 0, 8);
   Pass(64, 1);
   EXPECT_EQ(Look(64), 0u);
-  for (uint64_t i = 0; i + 2 < IdleCores::kThrottledNs / kSecond; ++i) {
+  for (uint64_t i = 0; i + 2 < IdleCores::kThrottledNs / kSecondNs; ++i) {
     Pass(64, 1);
     EXPECT_EQ(Look(64), 0u) << i;
   }

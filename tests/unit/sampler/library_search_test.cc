@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "collector/sampler/counters/source_reason.h"
+#include "tests/support/nobody.h"
 #include "tests/support/scoped_variable.h"
 #include "tests/support/temporary_folder.h"
 
@@ -60,8 +61,6 @@ TEST(LibrarySearch, WhatOthersMayWriteIsNotLoaded) {
   EXPECT_FALSE(IsTrustedFile(root.path() + "/missing"));
   EXPECT_FALSE(IsTrustedFile(root.path()));
 }
-
-constexpr uid_t kNobody = 65534;
 
 // What a copy of `trusts_file` that belongs to nobody, started by nobody or as set-user-ID by root,
 // says of a file of nobody's.

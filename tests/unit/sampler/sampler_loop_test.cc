@@ -17,6 +17,7 @@
 #include "collector/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/sampler.pb.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/sampler/fake_cupti.h"
 #include "tests/unit/sampler/sampler_ends.h"
@@ -24,9 +25,8 @@
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
 // A test that hangs has failed; far above what any takes.
-constexpr uint64_t kTooLongNs = 60 * kSecond;
+constexpr uint64_t kTooLongNs = 60 * kSecondNs;
 
 class SamplerLoopTest : public testing::Test {
  protected:
@@ -229,16 +229,16 @@ TEST_F(SamplerLoopTest, OneWithoutCountersAsksTheOthersForThem) {
 
 TEST_F(SamplerLoopTest, TheLatestOfThoseWhoPlanIsWaitedForAndAllAreTold) {
   // Apart by more than any turn here takes, and never waited for.
-  constexpr uint64_t kTolerance = kSecond;
+  constexpr uint64_t kTolerance = kSecondNs;
   StartTwo(true);
   Until([&] { return !first_->heard.ready.empty() && !second_->heard.ready.empty(); });
-  const uint64_t soon_ns = RealtimeNs() + 5 * kSecond;
+  const uint64_t soon_ns = RealtimeNs() + 5 * kSecondNs;
   Command(first_->socket.get(), kSamplerWindowAt, uuid_, soon_ns);
   Until([&] { return !second_->heard.windows.empty(); });
   EXPECT_LT(second_->heard.windows[0].begin_ns(), soon_ns + kTolerance);
   EXPECT_GT(second_->heard.windows[0].window_ns(), 0u);
   EXPECT_TRUE(first_->heard.windows.empty()) << "it knows";
-  const uint64_t later_ns = soon_ns + 3 * kSecond;
+  const uint64_t later_ns = soon_ns + 3 * kSecondNs;
   Command(second_->socket.get(), kSamplerWindowAt, uuid_, later_ns);
   Until([&] { return !first_->heard.windows.empty(); });
   EXPECT_GT(first_->heard.windows[0].begin_ns(), later_ns - kTolerance);
@@ -252,7 +252,7 @@ TEST_F(SamplerLoopTest, AWindowThatOnePlannedServesAll) {
     // One that could not begin in time is left out, and there is another.
     if (first_->heard.ready.size() > answered) {
       answered = first_->heard.ready.size();
-      Command(first_->socket.get(), kSamplerWindowAt, uuid_, RealtimeNs() + kSecond / 10);
+      Command(first_->socket.get(), kSamplerWindowAt, uuid_, RealtimeNs() + kSecondNs / 10);
     }
     return !first_->heard.batches.empty() && !second_->heard.batches.empty();
   });

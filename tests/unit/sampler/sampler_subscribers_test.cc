@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/unit/sampler/sampler_ends.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
 const std::string kGpu(16, 'u');
 const std::string kOther(16, 'v');
 
@@ -114,7 +114,7 @@ class SamplerSubscribersTest : public testing::Test {
 
   End own_;
   std::unique_ptr<SamplerSubscribers> subscribers_;
-  uint64_t now_ns_ = 1000 * kSecond;
+  uint64_t now_ns_ = 1000 * kSecondNs;
   std::vector<uint32_t> handled_;
   int joined_ = 0;
 };
@@ -259,7 +259,7 @@ TEST_F(SamplerSubscribersTest, TheCountersAreAskedForUntilTheLastOneWhoDoes) {
 TEST_F(SamplerSubscribersTest, AYieldThatIsRepeatedUsesUpItsUsersBudget) {
   std::vector<std::unique_ptr<End>> ends;
   for (int i = 0; i < 4; ++i) ends.push_back(Subscribed(SubscriberKind::kYieldOnly));
-  constexpr uint64_t kStep = kSecond / 10;
+  constexpr uint64_t kStep = kSecondNs / 10;
   std::vector<bool> away;
   for (int step = 0; step < 3000; ++step) {
     Say(*ends[static_cast<size_t>(step) % ends.size()], kSamplerYield);
@@ -281,7 +281,7 @@ TEST_F(SamplerSubscribersTest, AYieldThatIsRepeatedUsesUpItsUsersBudget) {
 TEST_F(SamplerSubscribersTest, TakingAndGivingBackInTurnUsesItUpToo) {
   const auto yielding = Subscribed(SubscriberKind::kYieldOnly);
   int yields = 0;
-  for (int i = 0; i < 600; ++i, now_ns_ += kSecond / 10) {
+  for (int i = 0; i < 600; ++i, now_ns_ += kSecondNs / 10) {
     Say(*yielding, kSamplerYield);
     yields += subscribers_->YieldedUntilNs(kGpu) > now_ns_ ? 1 : 0;
     Say(*yielding, kSamplerResume);
@@ -294,14 +294,14 @@ TEST_F(SamplerSubscribersTest, TakingAndGivingBackInTurnUsesItUpToo) {
 TEST_F(SamplerSubscribersTest, WhoGivesTheCountersBackHasThemAgainLater) {
   const auto yielding = Subscribed(SubscriberKind::kYieldOnly);
   Say(*yielding, kSamplerYield);
-  now_ns_ += 2 * kSecond;
+  now_ns_ += 2 * kSecondNs;
   Say(*yielding, kSamplerResume);
   EXPECT_EQ(subscribers_->YieldedUntilNs(kGpu), 0u);
   Say(*yielding, kSamplerYield);
-  EXPECT_GE(subscribers_->YieldedUntilNs(kGpu), now_ns_ + 13 * kSecond);
-  now_ns_ += 60 * kSecond;
+  EXPECT_GE(subscribers_->YieldedUntilNs(kGpu), now_ns_ + 13 * kSecondNs);
+  now_ns_ += 60 * kSecondNs;
   Exchange();
-  now_ns_ += 180 * kSecond;
+  now_ns_ += 180 * kSecondNs;
   Say(*yielding, kSamplerYield);
   EXPECT_EQ(subscribers_->YieldedUntilNs(kGpu), now_ns_ + YieldBudget::kLongestNs)
       << "it filled up";
@@ -314,7 +314,7 @@ TEST_F(SamplerSubscribersTest, OneWhoLeavesTakesNothingFromAnotherOfItsUser) {
   Say(*staying, kSamplerYield);
   const uint64_t until_ns = subscribers_->YieldedUntilNs(kGpu);
   leaving.reset();
-  now_ns_ += kSecond;
+  now_ns_ += kSecondNs;
   Exchange();
   EXPECT_EQ(subscribers_->YieldedUntilNs(kGpu), until_ns);
 }
@@ -364,7 +364,7 @@ TEST_F(SamplerSubscribersTest, AFloodOfCommandsWaitsForTheNextSecond) {
   Exchange();
   flooding->Read();
   EXPECT_EQ(flooding->heard.batches.size(), 1u) << "it hears all the same";
-  now_ns_ += kSecond;
+  now_ns_ += kSecondNs;
   EXPECT_EQ(Polled(), (std::vector<short>{POLLIN, POLLIN}));
   for (int i = 0; i < 20; ++i) Exchange();
   EXPECT_EQ(handled_.size(), kSent);

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 TEST(WindowPlanTest, NothingIsDueBeforeAnythingIsPlanned) {
   EXPECT_FALSE(WindowPlan().due_ns().has_value());

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kSecond = 1000 * kMs;
 
 struct Usage {
   double on_share;
@@ -35,8 +34,8 @@ Usage Simulate(WindowSchedule* schedule, double seconds, double cpu_per_on, bool
 }
 
 TEST(WindowSchedule, BeginsAtOnce) {
-  const WindowSchedule schedule({}, 5 * kSecond);
-  EXPECT_EQ(schedule.next_start_ns(), 5 * kSecond);
+  const WindowSchedule schedule({}, 5 * kSecondNs);
+  EXPECT_EQ(schedule.next_start_ns(), 5 * kSecondNs);
 }
 
 TEST(WindowSchedule, KeepsTheCpuBudgetOverALongRun) {
@@ -53,7 +52,7 @@ TEST(WindowSchedule, KeepsTheCpuBudgetOverALongRun) {
 TEST(WindowSchedule, KeepsTheCpuBudgetOnceTheCreditIsPaidBack) {
   WindowScheduleOptions options;
   options.cpu_budget_ppm = 45'000;
-  options.cpu_burst_ns = 2 * kSecond;
+  options.cpu_burst_ns = 2 * kSecondNs;
   for (const double seconds : {90.0, 120.0, 600.0}) {
     WindowSchedule schedule(options, 0);
     const Usage usage = Simulate(&schedule, seconds, 3);
@@ -70,7 +69,7 @@ TEST(WindowSchedule, KeepsTheDutyOverALongRun) {
   options.cpu_budget_ppm = 1'000'000;
   options.minimum_pause_ns = 0;
   options.duty_ppm = 10'000;
-  options.duty_burst_ns = kSecond;
+  options.duty_burst_ns = kSecondNs;
   WindowSchedule schedule(options, 0);
   const Usage usage = Simulate(&schedule, 1000, 0.01);
   EXPECT_LE(usage.on_share, 0.01 + 0.001 + 0.0001);
@@ -96,9 +95,9 @@ TEST(WindowSchedule, WithoutABudgetOneWindowFollowsTheOther) {
 TEST(WindowSchedule, LooksOnlyBrieflyAtAnIdleGpu) {
   WindowSchedule schedule({}, 0);
   const uint64_t busy_window_ns = schedule.window_ns();
-  schedule.Finished(kSecond, busy_window_ns, 0, /*idle=*/true);
+  schedule.Finished(kSecondNs, busy_window_ns, 0, /*idle=*/true);
   EXPECT_LT(schedule.window_ns(), busy_window_ns);
-  schedule.Finished(2 * kSecond, schedule.window_ns(), 0, /*idle=*/false);
+  schedule.Finished(2 * kSecondNs, schedule.window_ns(), 0, /*idle=*/false);
   EXPECT_EQ(schedule.window_ns(), busy_window_ns);
 }
 
@@ -107,10 +106,10 @@ TEST(WindowSchedule, ZeroDutyMeansNeverUntilItIsRaised) {
   options.duty_ppm = 0;
   WindowSchedule schedule(options, 0);
   EXPECT_EQ(schedule.next_start_ns(), UINT64_MAX);
-  schedule.RequestWindow(kSecond);
+  schedule.RequestWindow(kSecondNs);
   EXPECT_EQ(schedule.next_start_ns(), UINT64_MAX);
-  schedule.SetDuty(2 * kSecond, 1'000'000);
-  EXPECT_LT(schedule.next_start_ns(), 3 * kSecond);
+  schedule.SetDuty(2 * kSecondNs, 1'000'000);
+  EXPECT_LT(schedule.next_start_ns(), 3 * kSecondNs);
 }
 
 TEST(WindowSchedule, OverflowsShortenWindowsAndQuietLengthensThem) {
@@ -120,19 +119,21 @@ TEST(WindowSchedule, OverflowsShortenWindowsAndQuietLengthensThem) {
   EXPECT_EQ(schedule.window_ns(), full_ns / 2);
   for (int i = 0; i < 100; ++i) schedule.Overflowed();
   EXPECT_EQ(schedule.window_ns(), WindowScheduleOptions{}.minimum_window_ns);
-  for (uint64_t i = 0; i < 1000; ++i) schedule.Finished(i * kSecond, kMs, kMs, false);
+  for (uint64_t i = 0; i < 1000; ++i) {
+    schedule.Finished(i * kSecondNs, kMillisecondNs, kMillisecondNs, false);
+  }
   EXPECT_EQ(schedule.window_ns(), full_ns);
 }
 
 TEST(WindowSchedule, ARequestBringsTheNextWindowForwardButNotBeyondTheCredit) {
   WindowSchedule schedule({}, 0);
-  schedule.Finished(kSecond, 30 * kMs, 90 * kMs, false);
-  EXPECT_GT(schedule.next_start_ns(), kSecond);
-  schedule.RequestWindow(kSecond);
-  EXPECT_EQ(schedule.next_start_ns(), kSecond);
-  schedule.Finished(2 * kSecond, 30 * kMs, 100 * kSecond, false);
-  schedule.RequestWindow(2 * kSecond);
-  EXPECT_GT(schedule.next_start_ns(), 3 * kSecond);
+  schedule.Finished(kSecondNs, 30 * kMillisecondNs, 90 * kMillisecondNs, false);
+  EXPECT_GT(schedule.next_start_ns(), kSecondNs);
+  schedule.RequestWindow(kSecondNs);
+  EXPECT_EQ(schedule.next_start_ns(), kSecondNs);
+  schedule.Finished(2 * kSecondNs, 30 * kMillisecondNs, 100 * kSecondNs, false);
+  schedule.RequestWindow(2 * kSecondNs);
+  EXPECT_GT(schedule.next_start_ns(), 3 * kSecondNs);
 }
 
 TEST(WindowSchedule, PausesAreDithered) {
@@ -140,7 +141,7 @@ TEST(WindowSchedule, PausesAreDithered) {
   uint64_t last_pause_ns = 0;
   int different = 0;
   for (uint64_t i = 1; i < 20; ++i) {
-    const uint64_t now_ns = i * 10 * kSecond;
+    const uint64_t now_ns = i * 10 * kSecondNs;
     schedule.Finished(now_ns, 0, 0, false);
     different += schedule.next_start_ns() - now_ns != last_pause_ns ? 1 : 0;
     last_pause_ns = schedule.next_start_ns() - now_ns;
@@ -152,14 +153,14 @@ TEST(WindowSchedule, PausesAreDithered) {
 TEST(WindowSchedule, KeepsAPartOfTheCreditForSteadyWork) {
   WindowScheduleOptions options;
   options.cpu_budget_ppm = 42'000;
-  options.cpu_burst_ns = 2 * kSecond;
-  options.steady_reserve_ns = kSecond;
+  options.cpu_burst_ns = 2 * kSecondNs;
+  options.steady_reserve_ns = kSecondNs;
   WindowSchedule schedule(options, 0);
   const double start_up = Simulate(&schedule, 18, 3).cpu_share * 18;
   EXPECT_GE(start_up, 1.0) << "what is not kept is spent at once";
   EXPECT_LE(start_up, 1.0 + 18 * 0.021 / 4 + 0.09) << "and little of what comes in";
   const uint64_t before_ns = schedule.next_start_ns();
-  schedule.SetSteady(18 * kSecond, true);
+  schedule.SetSteady(18 * kSecondNs, true);
   EXPECT_LT(schedule.next_start_ns(), before_ns) << "and the rest is there at once";
   const double steps = Simulate(&schedule, 22, 3).cpu_share * 22;
   EXPECT_GE(steps, 0.9);
@@ -175,7 +176,7 @@ TEST(WindowSchedule, WithoutAReserveSteadyWorkIsLikeAnyOther) {
 WindowScheduleOptions OptionsOfARun() {
   WindowScheduleOptions options;
   options.cpu_budget_ppm = 42'000;
-  options.cpu_burst_ns = 2 * kSecond;
+  options.cpu_burst_ns = 2 * kSecondNs;
   options.steady_reserve_ns = SteadyReserveNs(options.cpu_burst_ns);
   return options;
 }
@@ -184,7 +185,7 @@ WindowScheduleOptions OptionsOfARun() {
 // before them.
 TEST(WindowSchedule, SettingUpIsPaidByBoth) {
   WindowSchedule schedule(OptionsOfARun(), 0);
-  schedule.SetUp(720 * kMs);
+  schedule.SetUp(720 * kMillisecondNs);
   const double start_up = Simulate(&schedule, 2, 3).cpu_share * 2;
   EXPECT_GE(start_up, 0.27) << "three windows of 90 ms";
   EXPECT_LE(start_up, 0.45);
@@ -193,7 +194,7 @@ TEST(WindowSchedule, SettingUpIsPaidByBoth) {
 // Windows in the first second of steps, before anybody knows that they repeat themselves.
 uint64_t WindowsInAHurry(bool hurried, uint32_t idle_ppm, bool idle_gpu) {
   WindowSchedule schedule(OptionsOfARun(), 0);
-  schedule.SetUp(700 * kMs);
+  schedule.SetUp(700 * kMillisecondNs);
   schedule.SetHurried(0, hurried);
   schedule.SetIdleCpu(0, idle_ppm);
   return Simulate(&schedule, 1, 3, idle_gpu).windows;
@@ -212,23 +213,23 @@ TEST(WindowSchedule, InAHurryAGpuThatIdlesIsLookedAtAllTheTime) {
   WindowSchedule schedule(options, 0);
   schedule.SetHurried(0, true);
   schedule.SetSteady(0, true);
-  schedule.Finished(30 * kMs, 30 * kMs, 90 * kMs, true);
-  EXPECT_EQ(schedule.next_start_ns(), 30 * kMs);
+  schedule.Finished(30 * kMillisecondNs, 30 * kMillisecondNs, 90 * kMillisecondNs, true);
+  EXPECT_EQ(schedule.next_start_ns(), 30 * kMillisecondNs);
   EXPECT_EQ(schedule.window_ns(), options.idle_window_ns) << "CPU time is scarce: many short ones";
-  schedule.SetIdleCpu(30 * kMs, 1'000'000);
+  schedule.SetIdleCpu(30 * kMillisecondNs, 1'000'000);
   EXPECT_EQ(schedule.window_ns(), options.window_ns);
 }
 
 TEST(WindowSchedule, AHurryBringsTheNextWindowForward) {
   WindowSchedule schedule({}, 0);
   schedule.SetSteady(0, true);
-  schedule.Finished(30 * kMs, 30 * kMs, 90 * kMs, true);
-  ASSERT_GT(schedule.next_start_ns(), 400 * kMs);
+  schedule.Finished(30 * kMillisecondNs, 30 * kMillisecondNs, 90 * kMillisecondNs, true);
+  ASSERT_GT(schedule.next_start_ns(), 400 * kMillisecondNs);
   EXPECT_FALSE(schedule.early());
-  schedule.SetHurried(40 * kMs, true);
-  EXPECT_EQ(schedule.next_start_ns(), 40 * kMs);
+  schedule.SetHurried(40 * kMillisecondNs, true);
+  EXPECT_EQ(schedule.next_start_ns(), 40 * kMillisecondNs);
   EXPECT_FALSE(schedule.early()) << "the load is steady";
-  schedule.SetSteady(50 * kMs, false);
+  schedule.SetSteady(50 * kMillisecondNs, false);
   EXPECT_TRUE(schedule.early());
 }
 
@@ -240,23 +241,23 @@ TEST(WindowSchedule, InAHurryIdleCoresPayLittleBeforeTheLoadIsSteady) {
   const double start_up = Simulate(&schedule, 18, 3).cpu_share * 18;
   EXPECT_GE(start_up, 1.0);
   EXPECT_LE(start_up, 1.0 + 0.2 + 18 * 0.021 + 0.18);
-  schedule.SetSteady(18 * kSecond, true);
-  EXPECT_LE(schedule.next_start_ns(), 18 * kSecond);
+  schedule.SetSteady(18 * kSecondNs, true);
+  EXPECT_LE(schedule.next_start_ns(), 18 * kSecondNs);
 }
 
 TEST(WindowSchedule, ADebtThatHardlyAnythingComesInForIsWaitedForInDays) {
   WindowScheduleOptions options;
   options.cpu_budget_ppm = 1;
-  options.steady_reserve_ns = kSecond;
+  options.steady_reserve_ns = kSecondNs;
   WindowSchedule schedule(options, 0);
-  schedule.Finished(kSecond, 30 * kMs, 10'000 * kSecond, false);
-  EXPECT_EQ(schedule.next_start_ns(), kSecond + 86'400 * kSecond);
+  schedule.Finished(kSecondNs, 30 * kMillisecondNs, 10'000 * kSecondNs, false);
+  EXPECT_EQ(schedule.next_start_ns(), kSecondNs + 86'400 * kSecondNs);
 }
 
 TEST(WindowSchedule, AHurryKeepsTheCpuBudget) {
   WindowScheduleOptions options;
   options.cpu_budget_ppm = 42'000;
-  options.cpu_burst_ns = 2 * kSecond;
+  options.cpu_burst_ns = 2 * kSecondNs;
   WindowSchedule schedule(options, 0);
   schedule.SetHurried(0, true);
   schedule.SetSteady(0, true);
@@ -273,7 +274,7 @@ TEST(WindowSchedule, IdleCoresPayAsLongAsTheyAreIdle) {
   const Usage idle = Simulate(&schedule, 30, 3);
   EXPECT_GE(idle.cpu_share, 0.5);
   EXPECT_LE(idle.cpu_share, 1.06);
-  schedule.SetIdleCpu(30 * kSecond, 0);
+  schedule.SetIdleCpu(30 * kSecondNs, 0);
   const Usage busy = Simulate(&schedule, 130, 3);
   EXPECT_LE((busy.cpu_share * 130), 2 + 100 * 0.042) << "the share is what it was";
 }
@@ -284,11 +285,11 @@ TEST(WindowSchedule, CoresThatBecomeIdleAreUsedAtOnce) {
   WindowSchedule schedule(options, 0);
   schedule.SetSteady(0, true);
   Simulate(&schedule, 20, 3);
-  schedule.Spent(kSecond);
-  schedule.Finished(20 * kSecond, 30 * kMs, 90 * kMs, false);
-  ASSERT_GT(schedule.next_start_ns(), 25 * kSecond);
-  schedule.SetIdleCpu(20 * kSecond, 1'000'000);
-  EXPECT_LT(schedule.next_start_ns(), 22 * kSecond);
+  schedule.Spent(kSecondNs);
+  schedule.Finished(20 * kSecondNs, 30 * kMillisecondNs, 90 * kMillisecondNs, false);
+  ASSERT_GT(schedule.next_start_ns(), 25 * kSecondNs);
+  schedule.SetIdleCpu(20 * kSecondNs, 1'000'000);
+  EXPECT_LT(schedule.next_start_ns(), 22 * kSecondNs);
 }
 
 // Attribution takes as long as decoding does: of two milliseconds that idle cores pay, one buys
@@ -300,7 +301,7 @@ double ShareWithAttribution(uint32_t idle_ppm, double attribution_per_cpu) {
   schedule.SetSteady(0, true);
   schedule.SetIdleCpu(0, idle_ppm);
   uint64_t cpu_ns = 0;
-  while (schedule.next_start_ns() < 120 * kSecond) {
+  while (schedule.next_start_ns() < 120 * kSecondNs) {
     const uint64_t window_ns = schedule.window_ns();
     const uint64_t now_ns = schedule.next_start_ns() + 3 * window_ns;
     schedule.SpentByCollectors(
@@ -308,7 +309,7 @@ double ShareWithAttribution(uint32_t idle_ppm, double attribution_per_cpu) {
     schedule.Finished(now_ns, window_ns, 2 * window_ns, false);
     cpu_ns += 2 * window_ns;
   }
-  return static_cast<double>(cpu_ns) / (120.0 * kSecond);
+  return static_cast<double>(cpu_ns) / (120.0 * kSecondNs);
 }
 
 TEST(WindowSchedule, IdleCoresPayForAttributionToo) {
@@ -330,9 +331,9 @@ TEST(WindowSchedule, CollectorsHaveAShareAsLarge) {
 }
 
 TEST(WindowSchedule, ClocksThatGoBackDoNoHarm) {
-  WindowSchedule schedule({}, 10 * kSecond);
-  schedule.Finished(5 * kSecond, 30 * kMs, 30 * kMs, false);
-  EXPECT_LT(schedule.next_start_ns(), 20 * kSecond);
+  WindowSchedule schedule({}, 10 * kSecondNs);
+  schedule.Finished(5 * kSecondNs, 30 * kMillisecondNs, 30 * kMillisecondNs, false);
+  EXPECT_LT(schedule.next_start_ns(), 20 * kSecondNs);
 }
 
 }  // namespace

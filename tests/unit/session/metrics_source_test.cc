@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/support/run_builder.h"
 #include "tests/support/temporary_folder.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 class MetricsSourceTest : public testing::Test {
  protected:

@@ -14,6 +14,7 @@
 #include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
 #include "tests/support/launch_encoder.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/replay/replay.h"
 
@@ -25,8 +26,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
 
 std::string Launches(uint64_t base_ns) {
   LaunchBatch batch;

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kRate = 1000;
 
 TEST(ReadAllowanceTest, ABurstAndThenTheRate) {

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/session/now.h"
+
 namespace utlz {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr uint64_t kNow = 1'795'312'080'000'000'000;
 
 class SamplingPaceTest : public ::testing::Test {
  protected:

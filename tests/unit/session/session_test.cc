@@ -12,6 +12,7 @@
 
 #include "collector/clocks.h"
 #include "proto/profile.pb.h"
+#include "tests/support/launch_encoder.h"
 #include "tests/unit/session/agent_process.h"
 #include "tests/unit/session/session_fixture.h"
 
@@ -210,6 +211,31 @@ TEST_F(SessionTest, RefusesAnotherRelease) {
       {.exit_status = 0, .explain_absence = [] { return std::vector<std::string>{"no CUDA"}; }});
   EXPECT_EQ(result.agents, 0u);
   EXPECT_THAT(Notices(), ElementsAre(HasSubstr("another utlz release")));
+}
+
+// An agent may hand over its first launches when the session ends.
+TEST_F(SessionTest, AsksWhyThereIsNoKernelOnlyWhereNoneWasHandedOver) {
+  const CommandOutcome outcome = {
+      .exit_status = 0, .explain_silence = [] { return std::vector<std::string>{"silent"}; }};
+  Start();
+  AgentProcess agent(options_.socket_path);
+  DecodedLaunches launches;
+  const uint64_t now_ns = RealtimeNs();
+  launches.launches = {
+      {.start_ns = now_ns, .end_ns = now_ns + 1000, .variant = 0, .correlation = 0}};
+  launches.segments.push_back({.launches = 1, .stream = 7, .context = 1, .graph_correlation = 0});
+  ASSERT_TRUE(agent.ring().Write(FRAME_LAUNCHES, EncodeLaunches(launches).SerializeAsString()));
+  agent.Kill();
+  Finish(outcome);
+  EXPECT_THAT(Notices(), ::testing::Not(Contains("silent")));
+}
+
+TEST_F(SessionTest, SaysWhyThereIsNoKernel) {
+  Start();
+  AgentProcess agent(options_.socket_path);
+  agent.Kill();
+  Finish({.exit_status = 0, .explain_silence = [] { return std::vector<std::string>{"silent"}; }});
+  EXPECT_THAT(Notices(), Contains("silent"));
 }
 
 TEST_F(SessionTest, RefusesARingThatIsNotSealed) {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
+#include "tests/unit/session/now.h"
+
 namespace utlz {
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kNow = 1'795'312'080'000'000'000;
 
 class SteadyWorkTest : public ::testing::Test {
  protected:
@@ -14,7 +14,7 @@ class SteadyWorkTest : public ::testing::Test {
   void Run(size_t kernel, uint64_t ms, uint32_t device = 0) {
     if (kernels_.size() <= kernel) kernels_.resize(kernel + 1);
     kernels_[kernel].device = device;
-    kernels_[kernel].time_ns += ms * kMs;
+    kernels_[kernel].time_ns += ms * kMillisecondNs;
     if (first_ns_.size() <= kernel) first_ns_.resize(kernel + 1);
     if (first_ns_[kernel] == 0) first_ns_[kernel] = now_ns_;
     kernels_[kernel].span_ns = now_ns_ - first_ns_[kernel];
@@ -43,13 +43,13 @@ TEST_F(SteadyWorkTest, KernelsThatComeBackAreSteadyWork) {
 
 // They come half a second late, and all at once.
 TEST_F(SteadyWorkTest, WhenRecordsComeDoesNotMatter) {
-  kernels_ = {{.device = 0, .time_ns = 90 * kMs, .span_ns = SteadyWork::kKnownNs},
-              {.device = 1, .time_ns = 90 * kMs, .span_ns = SteadyWork::kKnownNs - 1}};
+  kernels_ = {{.device = 0, .time_ns = 90 * kMillisecondNs, .span_ns = SteadyWork::kKnownNs},
+              {.device = 1, .time_ns = 90 * kMillisecondNs, .span_ns = SteadyWork::kKnownNs - 1}};
   Look();
   EXPECT_TRUE(work_.Steady(0)) << "of all that was launched since";
   EXPECT_FALSE(work_.Steady(1));
   for (int i = 0; i < 5; ++i) Look();
-  kernels_[1].time_ns += 90 * kMs;
+  kernels_[1].time_ns += 90 * kMillisecondNs;
   Look();
   EXPECT_FALSE(work_.Steady(1)) << "the rest of a trial came with the next records";
 }

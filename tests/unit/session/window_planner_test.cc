@@ -5,15 +5,16 @@
 
 #include <set>
 
+#include "tests/support/nanoseconds.h"
+#include "tests/unit/session/now.h"
+
 namespace utlz {
 namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kNow = 1'795'312'080'000'000'000;
-constexpr uint64_t kSampling = 18 * kMs;
+constexpr uint64_t kSampling = 18 * kMillisecondNs;
 const std::string kGpu = "gpu 0";
 const std::string kOther = "gpu 1";
 
@@ -32,7 +33,7 @@ TEST_F(WindowPlannerTest, AnyTimeThatASamplerNamesIsBounded) {
     const auto windows = Plan(kNow);
     ASSERT_THAT(windows, SizeIs(1));
     EXPECT_GT(windows[0].begin_ns, kNow);
-    EXPECT_LE(windows[0].end_ns, kNow + 3'600'000 * kMs);
+    EXPECT_LE(windows[0].end_ns, kNow + 3'600'000 * kMillisecondNs);
     EXPECT_GT(windows[0].end_ns, windows[0].begin_ns);
   }
 }
@@ -41,27 +42,29 @@ TEST_F(WindowPlannerTest, ProcessesTraceAroundTheSamplersWindow) {
   EXPECT_THAT(Plan(kNow), IsEmpty()) << "the sampler is setting up";
   planner_.SamplerReady(kGpu, kNow, kSampling);
   EXPECT_LE(planner_.next_ns(), kNow);
-  const auto windows = Plan(kNow + kMs);
+  const auto windows = Plan(kNow + kMillisecondNs);
   ASSERT_THAT(windows, SizeIs(1));
   EXPECT_EQ(windows[0].device_uuid, kGpu);
-  EXPECT_GE(windows[0].begin_ns, kNow + kMs + WindowPlanner::kNoticeNs);
+  EXPECT_GE(windows[0].begin_ns, kNow + kMillisecondNs + WindowPlanner::kNoticeNs);
   EXPECT_GT(windows[0].sampling_begin_ns, windows[0].begin_ns);
   EXPECT_GT(windows[0].end_ns, windows[0].sampling_begin_ns + kSampling);
   EXPECT_LE(windows[0].end_ns, windows[0].begin_ns + 2 * kSampling);
-  EXPECT_THAT(Plan(kNow + 2 * kMs), IsEmpty()) << "said once";
+  EXPECT_THAT(Plan(kNow + 2 * kMillisecondNs), IsEmpty()) << "said once";
 }
 
 TEST_F(WindowPlannerTest, AWindowThatTheSamplerDecidedIsTracedInWhateverWasPlanned) {
-  const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMs, kSampling);
+  const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMillisecondNs, kSampling);
   ASSERT_TRUE(joined.has_value());
-  EXPECT_LT(joined->begin_ns, kNow + 100 * kMs);
-  EXPECT_GT(joined->end_ns, kNow + 100 * kMs + kSampling);
+  EXPECT_LT(joined->begin_ns, kNow + 100 * kMillisecondNs);
+  EXPECT_GT(joined->end_ns, kNow + 100 * kMillisecondNs + kSampling);
   EXPECT_EQ(joined->sampling_begin_ns, 0u) << "it need not be told";
-  EXPECT_THAT(Plan(kNow + kMs), IsEmpty());
-  const auto put_off = planner_.SamplerDecided(kNow + kMs, kGpu, kNow + 200 * kMs, kSampling);
+  EXPECT_THAT(Plan(kNow + kMillisecondNs), IsEmpty());
+  const auto put_off =
+      planner_.SamplerDecided(kNow + kMillisecondNs, kGpu, kNow + 200 * kMillisecondNs, kSampling);
   ASSERT_TRUE(put_off.has_value());
   EXPECT_THAT(Plan(joined->end_ns), IsEmpty()) << "it is still to come";
-  EXPECT_FALSE(planner_.SamplerDecided(put_off->begin_ns, kGpu, kNow + 900 * kMs, kSampling))
+  EXPECT_FALSE(
+      planner_.SamplerDecided(put_off->begin_ns, kGpu, kNow + 900 * kMillisecondNs, kSampling))
       << "one is under way";
 }
 
@@ -69,14 +72,14 @@ TEST_F(WindowPlannerTest, AnyWindowThatASamplerDecidesIsBounded) {
   EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, 0, kSampling));
   EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, kNow - 1, kSampling)) << "it has begun";
   EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, UINT64_MAX, kSampling));
-  const auto window = planner_.SamplerDecided(kNow, kGpu, kNow + kMs, UINT64_MAX);
+  const auto window = planner_.SamplerDecided(kNow, kGpu, kNow + kMillisecondNs, UINT64_MAX);
   ASSERT_TRUE(window.has_value());
   EXPECT_GE(window->begin_ns, kNow);
-  EXPECT_LT(window->end_ns, kNow + 1000 * kMs);
+  EXPECT_LT(window->end_ns, kNow + 1000 * kMillisecondNs);
   for (int i = 0; i < 1000; ++i) {
-    planner_.SamplerDecided(kNow, std::to_string(i), kNow + 100 * kMs, kSampling);
+    planner_.SamplerDecided(kNow, std::to_string(i), kNow + 100 * kMillisecondNs, kSampling);
   }
-  EXPECT_FALSE(planner_.SamplerDecided(kNow, "1001", kNow + 100 * kMs, kSampling));
+  EXPECT_FALSE(planner_.SamplerDecided(kNow, "1001", kNow + 100 * kMillisecondNs, kSampling));
 }
 
 TEST_F(WindowPlannerTest, WhereCountersAreKnownOneWindowInAWhileIsSampled) {
@@ -108,7 +111,7 @@ TEST_F(WindowPlannerTest, WhereCountersAreKnownOneWindowInAWhileIsSampled) {
 TEST_F(WindowPlannerTest, WhereCountersAreKnownAnotherCollectorsWindowCountsAsOurs) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
   planner_.SampleSeldom({kGpu});
-  const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMs, kSampling);
+  const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMillisecondNs, kSampling);
   ASSERT_TRUE(joined.has_value());
   planner_.SamplerReady(kGpu, joined->end_ns, kSampling);
   const auto windows = Plan(joined->end_ns);
@@ -118,28 +121,30 @@ TEST_F(WindowPlannerTest, WhereCountersAreKnownAnotherCollectorsWindowCountsAsOu
 
 TEST_F(WindowPlannerTest, WaitsForTheLastProcessButNotForever) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
-  const auto waited = planner_.Plan(kNow, {kGpu}, [](auto&) { return kNow + 700 * kMs; });
+  const auto waited =
+      planner_.Plan(kNow, {kGpu}, [](auto&) { return kNow + 700 * kMillisecondNs; });
   ASSERT_THAT(waited, SizeIs(1));
-  EXPECT_GE(waited[0].begin_ns, kNow + 700 * kMs);
+  EXPECT_GE(waited[0].begin_ns, kNow + 700 * kMillisecondNs);
   planner_.SamplerReady(kGpu, waited[0].end_ns, kSampling);
   const auto bounded = planner_.Plan(waited[0].end_ns, {kGpu}, [](auto&) { return UINT64_MAX; });
   ASSERT_THAT(bounded, SizeIs(1));
-  EXPECT_LT(bounded[0].begin_ns, waited[0].end_ns + WindowPlanner::kLongestWaitNs + 200 * kMs);
+  EXPECT_LT(bounded[0].begin_ns,
+            waited[0].end_ns + WindowPlanner::kLongestWaitNs + 200 * kMillisecondNs);
 }
 
 TEST_F(WindowPlannerTest, WhereAllIsRecordedNobodyNeedsNotice) {
   const auto never = [](const std::string&) { return UINT64_MAX; };
   planner_.SampleAtOnce({kGpu});
   planner_.SamplerReady(kGpu, kNow, kSampling);
-  const auto windows = planner_.Plan(kNow + kMs, {kGpu}, never);
+  const auto windows = planner_.Plan(kNow + kMillisecondNs, {kGpu}, never);
   ASSERT_THAT(windows, SizeIs(1));
-  EXPECT_GE(windows[0].begin_ns, kNow + kMs);
-  EXPECT_LT(windows[0].begin_ns, kNow + kMs + WindowPlanner::kNoticeNs);
-  EXPECT_GT(windows[0].sampling_begin_ns, kNow + kMs);
-  planner_.SamplerReady(kGpu, windows[0].end_ns + 70 * kMs, kSampling);
+  EXPECT_GE(windows[0].begin_ns, kNow + kMillisecondNs);
+  EXPECT_LT(windows[0].begin_ns, kNow + kMillisecondNs + WindowPlanner::kNoticeNs);
+  EXPECT_GT(windows[0].sampling_begin_ns, kNow + kMillisecondNs);
+  planner_.SamplerReady(kGpu, windows[0].end_ns + 70 * kMillisecondNs, kSampling);
   const auto next = planner_.Plan(windows[0].end_ns, {kGpu}, never);
   ASSERT_THAT(next, SizeIs(1));
-  EXPECT_GE(next[0].begin_ns, windows[0].end_ns + 70 * kMs) << "the sampler is asked";
+  EXPECT_GE(next[0].begin_ns, windows[0].end_ns + 70 * kMillisecondNs) << "the sampler is asked";
   planner_.SampleAtOnce({});
   planner_.SamplerReady(kGpu, next[0].end_ns, kSampling);
   const auto later = planner_.Plan(next[0].end_ns, {kGpu}, AnyTime);
@@ -148,20 +153,20 @@ TEST_F(WindowPlannerTest, WhereAllIsRecordedNobodyNeedsNotice) {
 }
 
 TEST_F(WindowPlannerTest, ASamplerThatPausesIsPlannedForAhead) {
-  planner_.SamplerReady(kGpu, kNow + 1600 * kMs, kSampling);
+  planner_.SamplerReady(kGpu, kNow + 1600 * kMillisecondNs, kSampling);
   const auto windows = Plan(kNow);
   ASSERT_THAT(windows, SizeIs(1));
-  EXPECT_GE(windows[0].begin_ns, kNow + 1600 * kMs);
+  EXPECT_GE(windows[0].begin_ns, kNow + 1600 * kMillisecondNs);
 }
 
 TEST_F(WindowPlannerTest, NewsBringAWindowForwardThatHasNotBegun) {
-  planner_.SamplerReady(kGpu, kNow + 1600 * kMs, kSampling);
+  planner_.SamplerReady(kGpu, kNow + 1600 * kMillisecondNs, kSampling);
   Plan(kNow);
-  planner_.SamplerReady(kGpu, kNow + 10 * kMs, kSampling);
-  const auto sooner = Plan(kNow + 10 * kMs);
+  planner_.SamplerReady(kGpu, kNow + 10 * kMillisecondNs, kSampling);
+  const auto sooner = Plan(kNow + 10 * kMillisecondNs);
   ASSERT_THAT(sooner, SizeIs(1));
-  EXPECT_LT(sooner[0].begin_ns, kNow + 200 * kMs);
-  planner_.SamplerReady(kGpu, kNow + 10 * kMs, kSampling);
+  EXPECT_LT(sooner[0].begin_ns, kNow + 200 * kMillisecondNs);
+  planner_.SamplerReady(kGpu, kNow + 10 * kMillisecondNs, kSampling);
   EXPECT_THAT(Plan(sooner[0].begin_ns - WindowPlanner::kNoticeNs), IsEmpty())
       << "processes may have seen it";
   EXPECT_THAT(Plan(sooner[0].begin_ns), IsEmpty()) << "one that has begun stays";
@@ -171,7 +176,8 @@ TEST_F(WindowPlannerTest, NewsBringAWindowForwardThatHasNotBegun) {
 TEST_F(WindowPlannerTest, WithoutASamplerProcessesTraceSeldomer) {
   uint64_t now_ns = kNow;
   int windows = 0;
-  for (; now_ns < kNow + 10'000 * kMs; now_ns = std::max(now_ns + kMs, planner_.next_ns())) {
+  for (; now_ns < kNow + 10'000 * kMillisecondNs;
+       now_ns = std::max(now_ns + kMillisecondNs, planner_.next_ns())) {
     for (const DeviceWindow& window : Plan(now_ns)) {
       EXPECT_EQ(window.sampling_begin_ns, 0u);
       EXPECT_EQ(window.end_ns - window.begin_ns, WindowPlanner::kWindowNs);
@@ -213,50 +219,52 @@ TEST_F(WindowPlannerTest, WindowsDoNotFallIntoStep) {
 TEST_F(WindowPlannerTest, AReadySamplerWaitsForTheFirstProcess) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
   EXPECT_THAT(planner_.Plan(kNow, {}, AnyTime), IsEmpty());
-  ASSERT_LT(planner_.next_ns(), kNow + 100 * kMs);
+  ASSERT_LT(planner_.next_ns(), kNow + 100 * kMillisecondNs);
   EXPECT_THAT(Plan(planner_.next_ns()), SizeIs(1));
 }
 
 TEST_F(WindowPlannerTest, AWindowTakesHalfASecondAtMost) {
   const uint64_t around_ns = WindowPlanner::kSwitchingNs + WindowPlanner::kStoppingNs;
-  for (const auto& [asked_ns, length_ns] :
-       {std::pair{400 * kMs, 400 * kMs}, {600 * kMs, 500 * kMs}}) {
+  for (const auto& [asked_ns, length_ns] : {std::pair{400 * kMillisecondNs, 400 * kMillisecondNs},
+                                            {600 * kMillisecondNs, 500 * kMillisecondNs}}) {
     planner_ = WindowPlanner(kNow, 7);
     planner_.SamplerReady(kGpu, kNow, asked_ns);
     const auto windows = Plan(kNow);
     ASSERT_THAT(windows, SizeIs(1));
     EXPECT_EQ(windows[0].end_ns - windows[0].begin_ns, length_ns + around_ns);
-    const auto decided = planner_.SamplerDecided(kNow, kOther, kNow + 100 * kMs, asked_ns);
+    const auto decided =
+        planner_.SamplerDecided(kNow, kOther, kNow + 100 * kMillisecondNs, asked_ns);
     ASSERT_TRUE(decided.has_value());
-    EXPECT_EQ(decided->begin_ns, kNow + 100 * kMs - WindowPlanner::kSwitchingNs);
-    EXPECT_EQ(decided->end_ns, kNow + 100 * kMs + length_ns + WindowPlanner::kStoppingNs);
+    EXPECT_EQ(decided->begin_ns, kNow + 100 * kMillisecondNs - WindowPlanner::kSwitchingNs);
+    EXPECT_EQ(decided->end_ns,
+              kNow + 100 * kMillisecondNs + length_ns + WindowPlanner::kStoppingNs);
   }
 }
 
 TEST_F(WindowPlannerTest, ASamplerMayPauseForMinutes) {
-  planner_.SamplerReady(kGpu, kNow + 300'000 * kMs, kSampling);
+  planner_.SamplerReady(kGpu, kNow + 300'000 * kMillisecondNs, kSampling);
   const auto windows = Plan(kNow);
   ASSERT_THAT(windows, SizeIs(1));
-  EXPECT_GE(windows[0].begin_ns, kNow + 300'000 * kMs);
+  EXPECT_GE(windows[0].begin_ns, kNow + 300'000 * kMillisecondNs);
 }
 
 TEST_F(WindowPlannerTest, AProcessThatIsNeverReadyIsNotWaitedForWithoutASamplerEither) {
   const uint64_t later_ns = kNow + WindowPlanner::kPauseNs;
   const auto windows =
-      planner_.Plan(later_ns, {kGpu}, [](auto&) { return kNow + 3'600'000 * kMs; });
+      planner_.Plan(later_ns, {kGpu}, [](auto&) { return kNow + 3'600'000 * kMillisecondNs; });
   ASSERT_THAT(windows, SizeIs(1));
-  EXPECT_LT(windows[0].begin_ns, later_ns + WindowPlanner::kLongestWaitNs + 200 * kMs);
+  EXPECT_LT(windows[0].begin_ns, later_ns + WindowPlanner::kLongestWaitNs + 200 * kMillisecondNs);
 }
 
 TEST_F(WindowPlannerTest, WhatTheSamplerDecidedAnswersWhatItAskedFor) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
-  const auto decided = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMs, kSampling);
+  const auto decided = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMillisecondNs, kSampling);
   ASSERT_TRUE(decided.has_value());
   EXPECT_THAT(Plan(decided->end_ns), IsEmpty()) << "it has not said since that it is ready";
 }
 
 TEST_F(WindowPlannerTest, ADecisionThatHasBegunComesTooLate) {
-  EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, kNow - kMs, kSampling));
+  EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, kNow - kMillisecondNs, kSampling));
   EXPECT_TRUE(planner_.SamplerDecided(kNow, kGpu, kNow, kSampling)) << "at this moment";
 }
 
@@ -264,7 +272,7 @@ TEST_F(WindowPlannerTest, GpusThatAreKnownKeepTheirWindowsWhereThereAreTooMany) 
   std::vector<std::string> uuids;
   for (size_t i = 0; i < WindowPlanner::kMostDevices; ++i) uuids.push_back(std::to_string(i));
   planner_.Plan(kNow + WindowPlanner::kPauseNs, uuids, AnyTime);
-  EXPECT_TRUE(planner_.SamplerDecided(kNow, "0", kNow + 100 * kMs, kSampling));
+  EXPECT_TRUE(planner_.SamplerDecided(kNow, "0", kNow + 100 * kMillisecondNs, kSampling));
   const uint64_t much_later_ns = kNow + 100 * WindowPlanner::kPauseNs;
   EXPECT_THAT(planner_.Plan(much_later_ns, uuids, AnyTime), SizeIs(WindowPlanner::kMostDevices));
   EXPECT_THAT(planner_.Plan(much_later_ns, {"another"}, AnyTime), IsEmpty());
@@ -292,11 +300,14 @@ TEST_F(WindowPlannerTest, AWindowGoesBetweenOthersThatLeaveRoomAndElseAfterThem)
     return windows.empty() ? 0 : windows[0].begin_ns - kNow;
   };
   const uint64_t free_after_ns = kSampling + WindowPlanner::kStoppingNs + WindowPlanner::kReadingNs;
-  EXPECT_EQ(planned(100 * kMs, 300 * kMs, 0), 300 * kMs + free_after_ns);
-  EXPECT_EQ(planned(300 * kMs, 100 * kMs, 0), 300 * kMs + free_after_ns);
-  EXPECT_EQ(planned(100 * kMs, 900 * kMs, 150 * kMs), 100 * kMs + free_after_ns)
+  EXPECT_EQ(planned(100 * kMillisecondNs, 300 * kMillisecondNs, 0),
+            300 * kMillisecondNs + free_after_ns);
+  EXPECT_EQ(planned(300 * kMillisecondNs, 100 * kMillisecondNs, 0),
+            300 * kMillisecondNs + free_after_ns);
+  EXPECT_EQ(planned(100 * kMillisecondNs, 900 * kMillisecondNs, 150 * kMillisecondNs),
+            100 * kMillisecondNs + free_after_ns)
       << "the sampler reads until then";
-  EXPECT_LT(planned(900 * kMs, 1100 * kMs, 0), 100 * kMs);
+  EXPECT_LT(planned(900 * kMillisecondNs, 1100 * kMillisecondNs, 0), 100 * kMillisecondNs);
 }
 
 TEST_F(WindowPlannerTest, NoMoreGpusThanThereCanBe) {
@@ -326,10 +337,10 @@ TEST_F(WindowPlannerTest, ALongWindowIsOfAllGpusAtOnce) {
 }
 
 TEST_F(WindowPlannerTest, ALongWindowWaitsForTheOneUnderWay) {
-  const auto decided = planner_.SamplerDecided(kNow, kGpu, kNow + 10 * kMs, kSampling);
+  const auto decided = planner_.SamplerDecided(kNow, kGpu, kNow + 10 * kMillisecondNs, kSampling);
   ASSERT_TRUE(decided.has_value());
-  planner_.AskForLongWindow(kNow + 20 * kMs);
-  const auto windows = Plan(kNow + 20 * kMs);
+  planner_.AskForLongWindow(kNow + 20 * kMillisecondNs);
+  const auto windows = Plan(kNow + 20 * kMillisecondNs);
   ASSERT_THAT(windows, SizeIs(1));
   EXPECT_GE(windows[0].begin_ns, decided->end_ns);
 }

@@ -54,6 +54,15 @@ TEST_F(CaptureSummaryTest, WhatTracingAddsIsEstimatedWhereItIsNotMeasured) {
   EXPECT_FALSE(Summarized().has_steady_state_slowdown_share());
 }
 
+// A process that lies about its own cannot hide what others lost.
+TEST_F(CaptureSummaryTest, LostLaunchesOfProcessesAddUpToTheLargestNumberAtMost) {
+  Summary summary;
+  summary.add_processes()->set_launches_dropped(1000);
+  summary.add_processes()->set_launches_dropped(UINT64_MAX - 500);
+  SummarizeCapture(state_, analysis_, &summary);
+  EXPECT_EQ(summary.capture().launches_dropped(), UINT64_MAX);
+}
+
 // Another client took the buffers over before the first records came, and kept them.
 TEST_F(CaptureSummaryTest, NothingOfAProcessTracedIsAShareToo) {
   EXPECT_FALSE(Summarized().has_coverage_share()) << "unknown";

@@ -13,7 +13,7 @@
 namespace utlz {
 namespace {
 
-constexpr uint64_t kKernelNs = 1000;
+constexpr uint64_t kNodeNs = 1000;
 
 class ChildGraphsTest : public ::testing::Test {
  protected:
@@ -48,7 +48,7 @@ class ChildGraphsTest : public ::testing::Test {
       variants.add_graph(3);
       variants.add_graph_node(uint64_t{3} << 32 | (i + 1));
       variants.add_captured_stack(i < captured.size() ? captured[i] : 0);
-      launches.push_back(RunBuilder::LaunchAt(10 * i * kKernelNs, kKernelNs, i));
+      launches.push_back(RunBuilder::LaunchAt(10 * i * kNodeNs, kNodeNs, i));
       launches.back().stack = main_;
     }
     run_.Send(1, FRAME_STRINGS, strings);
@@ -59,7 +59,7 @@ class ChildGraphsTest : public ::testing::Test {
     for (const OwnerSummary& row : owners.layers()) {
       if (row.own_time_ns() == 0) continue;
       times[row.name() + (row.inferred_time_ns() > 0 ? " (inferred)" : "")] =
-          row.own_time_ns() / kKernelNs;
+          row.own_time_ns() / kNodeNs;
     }
     return times;
   }

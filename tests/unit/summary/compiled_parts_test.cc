@@ -11,11 +11,11 @@
 #include "tests/support/made_up_loads.h"
 #include "tests/support/made_up_stacks.h"
 #include "tests/support/run_builder.h"
+#include "tests/unit/summary/owner_rows.h"
 
 namespace utlz {
 namespace {
 
-using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
 using Names = std::vector<std::string>;
 
 constexpr char kForwardFile[] =
@@ -27,10 +27,10 @@ constexpr uint32_t kLayers = 6;
 const Names kForward = {"aten.addmm", "aten._softmax", "aten.addmm",
                         "aten.add, aten.native_layer_norm"};
 const Names kBackward = {"aten.mm", "aten.sum", "aten.sum", "aten.native_layer_norm_backward"};
-constexpr uint64_t kKernelNs = 1000, kGapNs = 10;
+constexpr uint64_t kCompiledKernelNs = 1000, kGapNs = 10;
 
 // The first of that name; an empty one, and a failure, where there is none.
-const OwnerSummary& RowNamed(const Rows& rows, const std::string& name) {
+const OwnerSummary& SureRow(const Rows& rows, const std::string& name) {
   for (const OwnerSummary& row : rows) {
     if (row.name() == name) return row;
   }
@@ -109,9 +109,9 @@ class CompiledPartsTest : public ::testing::Test {
     std::vector<Launch> launches;
     for (int pass = 0; pass < passes; ++pass) {
       for (size_t i = 0; i < places_.size(); ++i) {
-        launches.push_back(RunBuilder::LaunchAt(now_ns, kKernelNs + i, launched_[i]));
+        launches.push_back(RunBuilder::LaunchAt(now_ns, kCompiledKernelNs + i, launched_[i]));
         launches.back().stack = places_[i];
-        now_ns += kKernelNs + i + kGapNs;
+        now_ns += kCompiledKernelNs + i + kGapNs;
       }
     }
     run_.SendLaunches(launches);
@@ -181,16 +181,16 @@ TEST_F(CompiledPartsTest, WhatRepeatsInAFileStandsBelowTheModel) {
                    "(start) 2 native_layer_norm", "(repeated part)", "(part) 1 addmm",
                    "(part) 2 _softmax", "(part) 3 addmm", "(part) 4 add + native_layer_norm",
                    "(end)", "(end) 1 mm"}));
-  const OwnerSummary& part = RowNamed(owners.layers(), "(repeated part)");
+  const OwnerSummary& part = SureRow(owners.layers(), "(repeated part)");
   EXPECT_EQ(part.kind(), "repeated_part");
   EXPECT_EQ(part.model(), "OptimizedModule");
   EXPECT_EQ(part.instances(), kLayers);
   EXPECT_EQ(part.launches(), 3 * kLayers * kForward.size());
   EXPECT_EQ(part.own_time_ns(), 0);
   EXPECT_GT(part.idle_before_ns(), 0);
-  EXPECT_EQ(RowNamed(owners.layers(), "(part) 1 addmm").launches(), 3 * kLayers);
-  EXPECT_EQ(RowNamed(owners.layers(), "(start)").kind(), "part");
-  EXPECT_FALSE(RowNamed(owners.layers(), "(end)").has_instances());
+  EXPECT_EQ(SureRow(owners.layers(), "(part) 1 addmm").launches(), 3 * kLayers);
+  EXPECT_EQ(SureRow(owners.layers(), "(start)").kind(), "part");
+  EXPECT_FALSE(SureRow(owners.layers(), "(end)").has_instances());
   EXPECT_NEAR(owners.layer_share(), 1, 1e-9) << "the compiled model was seen";
   EXPECT_EQ(owners.inferred_share(), 0);
 }
@@ -199,12 +199,12 @@ TEST_F(CompiledPartsTest, TheBackwardPassStandsApart) {
   AddFile(kForwardFile, Layers({"aten.embedding"}, kLayers, kForward, {"aten.mm"}), model_);
   AddFile(kBackwardFile, Layers({"aten.mm"}, kLayers, kBackward, {}), Backward());
   const OwnersSummary owners = Run();
-  const OwnerSummary& forward = RowNamed(owners.layers(), "(repeated part)");
-  const OwnerSummary& backward = RowNamed(owners.layers(), "(backward repeated part)");
+  const OwnerSummary& forward = SureRow(owners.layers(), "(repeated part)");
+  const OwnerSummary& backward = SureRow(owners.layers(), "(backward repeated part)");
   EXPECT_FALSE(forward.has_backward_time_ns());
   EXPECT_EQ(backward.backward_time_ns(), backward.time_ns());
   EXPECT_EQ(backward.instances(), kLayers);
-  const OwnerSummary& sums = RowNamed(owners.layers(), "(backward part) 2 sum");
+  const OwnerSummary& sums = SureRow(owners.layers(), "(backward part) 2 sum");
   EXPECT_EQ(sums.launches(), 3 * 2 * kLayers) << "neighbours of one operation are one part";
   const Names names = NamesOf(owners.layers());
   EXPECT_LT(std::find(names.begin(), names.end(), "(end)"),
@@ -216,10 +216,10 @@ TEST_F(CompiledPartsTest, TheFirstLayerMayBeFusedOtherwise) {
   operations[2] = "aten._softmax, aten.embedding";
   AddFile(kForwardFile, operations, model_);
   const OwnersSummary owners = Run();
-  const OwnerSummary& part = RowNamed(owners.layers(), "(repeated part)");
+  const OwnerSummary& part = SureRow(owners.layers(), "(repeated part)");
   EXPECT_EQ(part.instances(), kLayers);
   EXPECT_EQ(part.own_launches(), 3) << "in the part, and none of its operations";
-  EXPECT_EQ(RowNamed(owners.layers(), "(part) 2 _softmax").launches(), 3 * (kLayers - 1));
+  EXPECT_EQ(SureRow(owners.layers(), "(part) 2 _softmax").launches(), 3 * (kLayers - 1));
 }
 
 TEST_F(CompiledPartsTest, ALineThatClearsMemoryIsWhereItsNeighboursAre) {
@@ -228,8 +228,8 @@ TEST_F(CompiledPartsTest, ALineThatClearsMemoryIsWhereItsNeighboursAre) {
   AddLaunch(kForwardFile, 15, "fill", model_);   // between what is before and the first layer
   AddLaunch(kForwardFile, 900, "fill", model_);  // after all
   const OwnersSummary owners = Run();
-  EXPECT_EQ(RowNamed(owners.layers(), "(repeated part)").own_launches(), 3);
-  EXPECT_EQ(RowNamed(owners.layers(), "_orig_mod").own_launches(), 2 * 3);
+  EXPECT_EQ(SureRow(owners.layers(), "(repeated part)").own_launches(), 3);
+  EXPECT_EQ(SureRow(owners.layers(), "_orig_mod").own_launches(), 2 * 3);
   EXPECT_GT(owners.layer_share(), 0);
 }
 
@@ -238,10 +238,10 @@ TEST_F(CompiledPartsTest, OfAFileThatNobodyReadKernelsTellTheParts) {
   kernels_[1] = "my_gemm";
   kernels_[2] = "triton_poi_fused_gelu_3";
   const OwnersSummary owners = Run(false);
-  const OwnerSummary& part = RowNamed(owners.layers(), "(repeated part)");
+  const OwnerSummary& part = SureRow(owners.layers(), "(repeated part)");
   EXPECT_EQ(part.instances(), kLayers);
-  EXPECT_EQ(RowNamed(owners.layers(), "(part) 1 gemm").launches(), 3 * kLayers);
-  EXPECT_EQ(RowNamed(owners.layers(), "(part) 2 gelu").launches(), 3 * kLayers);
+  EXPECT_EQ(SureRow(owners.layers(), "(part) 1 gemm").launches(), 3 * kLayers);
+  EXPECT_EQ(SureRow(owners.layers(), "(part) 2 gelu").launches(), 3 * kLayers);
 }
 
 TEST_F(CompiledPartsTest, VariantsThatACompilerTriedAreNoLaunchesOfAFile) {
@@ -254,9 +254,9 @@ TEST_F(CompiledPartsTest, VariantsThatACompilerTriedAreNoLaunchesOfAFile) {
     launched_.push_back(layer % static_cast<uint32_t>(kernels_.size()));
   }
   const OwnersSummary owners = Run(false);
-  const OwnerSummary& part = RowNamed(owners.layers(), "(repeated part)");
+  const OwnerSummary& part = SureRow(owners.layers(), "(repeated part)");
   EXPECT_EQ(part.instances(), kLayers);
-  EXPECT_EQ(RowNamed(owners.layers(), "(autotuning)").launches(), 3 * kLayers);
+  EXPECT_EQ(SureRow(owners.layers(), "(autotuning)").launches(), 3 * kLayers);
 }
 
 TEST_F(CompiledPartsTest, PartsAreBounded) {
@@ -267,7 +267,7 @@ TEST_F(CompiledPartsTest, PartsAreBounded) {
   AddFile(kForwardFile, Layers(start, 600, kForward, {}), model_);
   const OwnersSummary owners = Run(true, 1);
   EXPECT_LE(owners.layers_size(), static_cast<int>(CompiledParts::kMostParts) + 2);
-  EXPECT_GT(RowNamed(owners.layers(), "(start)").own_launches(), 0) << "as a whole";
+  EXPECT_GT(SureRow(owners.layers(), "(start)").own_launches(), 0) << "as a whole";
 }
 
 TEST_F(CompiledPartsTest, WhatDoesNotRepeatStaysWithTheModel) {
@@ -284,7 +284,7 @@ TEST_F(CompiledPartsTest, FilesOfOneModelForOtherSizesShareRows) {
   AddFile(kForwardFile, operations, model_);
   AddFile(kBackwardFile, operations, model_);
   const OwnersSummary owners = Run();
-  EXPECT_EQ(RowNamed(owners.layers(), "(part) 1 addmm").launches(), 3 * 2 * kLayers);
+  EXPECT_EQ(SureRow(owners.layers(), "(part) 1 addmm").launches(), 3 * 2 * kLayers);
   int parts = 0;
   for (const OwnerSummary& row : owners.layers()) parts += row.name() == "(repeated part)" ? 1 : 0;
   EXPECT_EQ(parts, 1);
@@ -295,14 +295,14 @@ TEST_F(CompiledPartsTest, PassesHaveRowsOfTheirOwnAlsoWhereTheyAreAlike) {
   AddFile(kForwardFile, operations, model_);
   AddFile(kBackwardFile, operations, Backward());
   const OwnersSummary owners = Run();
-  EXPECT_EQ(RowNamed(owners.layers(), "(part) 1 addmm").launches(), 3 * kLayers);
-  EXPECT_EQ(RowNamed(owners.layers(), "(backward part) 1 addmm").launches(), 3 * kLayers);
+  EXPECT_EQ(SureRow(owners.layers(), "(part) 1 addmm").launches(), 3 * kLayers);
+  EXPECT_EQ(SureRow(owners.layers(), "(backward part) 1 addmm").launches(), 3 * kLayers);
 }
 
 TEST_F(CompiledPartsTest, OutsideOfLayersTooAFunctionsPartsAreShown) {
   AddFile(kForwardFile, Layers({"aten.embedding"}, kLayers, kForward, {"aten.mm"}), step_);
   const OwnersSummary owners = Run();
-  const OwnerSummary& part = RowNamed(owners.layers(), "(repeated part)");
+  const OwnerSummary& part = SureRow(owners.layers(), "(repeated part)");
   EXPECT_EQ(owners.layers(part.parent()).name(), "(outside of layers)");
   EXPECT_FALSE(part.has_model());
   EXPECT_EQ(owners.layer_share(), 0) << "no layer was seen";
@@ -315,8 +315,8 @@ TEST_F(CompiledPartsTest, LinesAndOperationsStayAsTheyAre) {
   ASSERT_EQ(owners.lines_size(), 1);
   EXPECT_EQ(owners.lines(0).name(), "train.py:22 step");
   EXPECT_EQ(owners.lines(0).inferred_time_ns(), 0);
-  EXPECT_EQ(RowNamed(owners.operations(), "addmm").launches(), 3 * 2 * kLayers);
-  EXPECT_EQ(RowNamed(owners.operations(), "addmm").inferred_time_ns(), 0);
+  EXPECT_EQ(SureRow(owners.operations(), "addmm").launches(), 3 * 2 * kLayers);
+  EXPECT_EQ(SureRow(owners.operations(), "addmm").inferred_time_ns(), 0);
 }
 
 // Whatever files there are, each row is what is inside it, and the sum of all is the run's.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/summary/flops_gap.h"
 #include "tests/support/counted_run.h"
 #include "tests/support/known_run.h"
 
@@ -142,6 +143,49 @@ TEST(EfficiencyTest, NamesPadding) {
   EXPECT_NE(efficiency.gap_note().find("padding 25.0 %"), std::string::npos)
       << efficiency.gap_note();
   ExpectPartsSumToTheGap(efficiency);
+}
+
+// Passes forward compute nothing again, and beyond the double nobody reads percent.
+TEST(EfficiencyTest, APassForwardRecomputesNothing) {
+  WorkloadSpec work;
+  work.set_flops_per_step(2e6);
+  work.set_forward_flops_per_step(2e6);
+  const EfficiencySummary decode = EfficiencyOf(work);
+  EXPECT_EQ(Gap(decode, kGapMore), nullptr);
+  ASSERT_NE(Gap(decode, kGapMoreForward), nullptr);
+  EXPECT_EQ(Gap(decode, kGapMoreForward)->meaning().find("twice"), std::string::npos);
+  EXPECT_NE(decode.gap_note().find(" × the model's: channels or tiles"), std::string::npos)
+      << decode.gap_note();
+  EXPECT_EQ(decode.gap_note().find('%'), std::string::npos) << decode.gap_note();
+  work.set_forward_flops_per_step(2e6 / 3);
+  const EfficiencySummary training = EfficiencyOf(work);
+  ASSERT_NE(Gap(training, kGapMore), nullptr);
+  EXPECT_NE(Gap(training, kGapMore)->meaning().find("twice costs 33.3 %"), std::string::npos);
+}
+
+TEST(EfficiencyTest, NamesRowsThatOnlyFillUpTiles) {
+  const char* narrow = "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT";
+  WorkloadSpec work;
+  work.set_flops_per_step(kExecuted / 10);
+  const EfficiencySummary one_row = EfficiencyOf(work, narrow);
+  ASSERT_NE(Gap(one_row, kGapTiles), nullptr);
+  EXPECT_NEAR(Gap(one_row, kGapTiles)->flops_per_step(), kExecuted * 7 / 8, 0.02 * kExecuted);
+  EXPECT_NE(one_row.gap_note().find("rows that fill up tiles 8.7"), std::string::npos)
+      << one_row.gap_note();
+  EXPECT_NE(Gap(one_row, kGapMoreForward), nullptr) << "no training has such products only";
+  ExpectPartsSumToTheGap(one_row);
+  work.set_tokens_per_step(6);
+  const EfficiencySummary six_rows = EfficiencyOf(work, narrow);
+  ASSERT_NE(Gap(six_rows, kGapTiles), nullptr);
+  EXPECT_NEAR(Gap(six_rows, kGapTiles)->flops_per_step(), kExecuted * 2 / 8, 0.02 * kExecuted);
+  work.set_tokens_per_step(64);
+  EXPECT_EQ(Gap(EfficiencyOf(work, narrow), kGapTiles), nullptr) << "they fill the tiles";
+  work.set_tokens_per_step(1);
+  work.set_flops_per_step(kExecuted / 2);
+  const EfficiencySummary rest = EfficiencyOf(work, narrow);
+  EXPECT_EQ(Gap(rest, kGapMore), nullptr) << "no more than there is";
+  ExpectPartsSumToTheGap(rest);
+  EXPECT_EQ(Gap(EfficiencyOf(work), kGapTiles), nullptr) << "its name has no tiles";
 }
 
 TEST(EfficiencyTest, NamesAttention) {

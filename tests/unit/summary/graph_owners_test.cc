@@ -8,26 +8,18 @@
 #include "tests/support/made_up_loads.h"
 #include "tests/support/made_up_stacks.h"
 #include "tests/support/run_builder.h"
+#include "tests/unit/summary/owner_rows.h"
 
 namespace utlz {
 namespace {
 
-using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
-
-constexpr int kLayers = 6;
+constexpr int kBlocks = 6;
 // One layer's kernels. Two of them are one kernel, launched by two lines.
 const std::vector<std::string> kLayer = {"layer_norm", "gemm_up", "gelu_elementwise", "gemm_down",
                                          "add_elementwise"};
-constexpr uint64_t kKernelNs = 1000, kGapNs = 10;
+constexpr uint64_t kKernelNs = 1000, kGraphGapNs = 10;
 
-const OwnerSummary* RowNamed(const Rows& rows, const std::string& name) {
-  for (const OwnerSummary& row : rows) {
-    if (row.name() == name) return &row;
-  }
-  return nullptr;
-}
-
-// A model of kLayers layers between an embedding and a head; each kernel of a layer is launched by
+// A model of kBlocks layers between an embedding and a head; each kernel of a layer is launched by
 // a module of its own.
 class GraphOwnersTest : public ::testing::Test {
  protected:
@@ -38,7 +30,7 @@ class GraphOwnersTest : public ::testing::Test {
     const uint32_t main = stacks_.Function(0, "warm_up", "/home/me/serve.py", 3);
     const uint32_t model = stacks_.Module(main, "", "Gpt");
     AddPlace(model, "token", "embedding_gather");
-    for (int layer = 0; layer < kLayers; ++layer) {
+    for (int layer = 0; layer < kBlocks; ++layer) {
       for (size_t i = 0; i < kLayer.size(); ++i) {
         AddPlace(model, "blocks." + std::to_string(layer) + ".part" + std::to_string(i), kLayer[i]);
       }
@@ -85,7 +77,7 @@ class GraphOwnersTest : public ::testing::Test {
       launches.push_back(
           RunBuilder::LaunchAt(now_ns_, kKernelNs, first_variant + static_cast<uint32_t>(i)));
       launches.back().stack = stacks[i];
-      now_ns_ += kKernelNs + kGapNs;
+      now_ns_ += kKernelNs + kGraphGapNs;
       ++launched_;
     }
     run_.SendLaunches(launches, 1, 7, graph_launch);
@@ -252,8 +244,8 @@ TEST_F(GraphOwnersTest, WithoutAPassLayersAreFolded) {
   const OwnerSummary* part = RowNamed(owners.layers(), "(repeated part)");
   ASSERT_NE(part, nullptr);
   EXPECT_EQ(part->kind(), "repeated_part");
-  EXPECT_EQ(part->instances(), static_cast<uint32_t>(kLayers));
-  EXPECT_EQ(part->time_ns(), 4.0 * kLayers * static_cast<double>(kLayer.size() * kKernelNs));
+  EXPECT_EQ(part->instances(), static_cast<uint32_t>(kBlocks));
+  EXPECT_EQ(part->time_ns(), 4.0 * kBlocks * static_cast<double>(kLayer.size() * kKernelNs));
   EXPECT_EQ(part->inferred_time_ns(), part->time_ns());
   std::vector<std::string> names;
   for (const OwnerSummary& row : owners.layers()) names.push_back(row.name());
@@ -261,7 +253,7 @@ TEST_F(GraphOwnersTest, WithoutAPassLayersAreFolded) {
             (std::vector<std::string>{
                 "(outside of layers)", "(repeated part)", "(part) 1 normalization", "(part) 2 gemm",
                 "(part) 3 elementwise", "(part) 4 gemm", "(part) 5 elementwise"}));
-  EXPECT_EQ(RowNamed(owners.layers(), "(part) 2 gemm")->launches(), 4 * kLayers);
+  EXPECT_EQ(RowNamed(owners.layers(), "(part) 2 gemm")->launches(), 4 * kBlocks);
   EXPECT_EQ(owners.layer_share(), 0) << "no layer has a name";
   EXPECT_EQ(RowNamed(owners.lines(), "serve.py:7 serve")->time_share(), 1);
   EXPECT_EQ(RowNamed(owners.lines(), "serve.py:7 serve")->inferred_time_ns(), 0);

@@ -9,24 +9,10 @@
 
 #include "tests/support/made_up_loads.h"
 #include "tests/support/made_up_stacks.h"
+#include "tests/unit/summary/owner_rows.h"
 
 namespace utlz {
 namespace {
-
-using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
-
-const OwnerSummary* RowNamed(const Rows& rows, const std::string& name) {
-  for (const OwnerSummary& row : rows) {
-    if (row.name() == name) return &row;
-  }
-  return nullptr;
-}
-
-double OwnTime(const Rows& rows) {
-  double sum = 0;
-  for (const OwnerSummary& row : rows) sum += row.own_time_ns();
-  return sum;
-}
 
 double OwnIdle(const Rows& rows) {
   double sum = 0;

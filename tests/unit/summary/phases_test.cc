@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/waterfall_slices.h"
 #include "tests/support/made_up_loads.h"
 
 namespace utlz {
@@ -82,6 +83,73 @@ TEST(PhasesTest, ARunWithoutSteps) {
   const Summary summary = run.EndRun(100 * kMillisecond);
   EXPECT_EQ(NamesOf(summary), (std::vector<std::string>{"start", "loading", "work", "end"}));
   ExpectNoHoles(summary, 100 * kMillisecond);
+}
+
+// What CUPTI's numbers say of a process's operations.
+void TellOperations(RunBuilder* run, uint64_t recorded, uint64_t in_gaps, bool records_ended) {
+  AgentStatus status;
+  status.set_operations_recorded(recorded);
+  status.set_operations_numbered(recorded + in_gaps);
+  status.set_operations_in_gaps(in_gaps);
+  if (records_ended) status.set_records_state(RECORDS_ENDED);
+  run->Send(1, FRAME_AGENT_STATUS, status);
+}
+
+// `end_ns` 0: it is open still.
+void SendTraceWindow(RunBuilder* run, uint64_t start_ns, uint64_t end_ns) {
+  TraceWindow window;
+  window.set_start_ns(kRunStartNs + start_ns);
+  if (end_ns != 0) window.set_end_ns(kRunStartNs + end_ns);
+  window.set_flags(1);
+  run->Send(1, FRAME_TRACE_WINDOW, window);
+}
+
+// Of steps of 1 ms 150 are traced and twenty more are not. Then nothing runs for 30 ms, up to the
+// one launch of the last window. Where records have ended, nobody counts what is not traced.
+Summary StepsThatGoOnUntraced(bool records_ended) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels(TenKernels());
+  TellOperations(&run, 0, 0, false);
+  SendTraceWindow(&run, 0, 0);
+  SendSteps(&run, 0, 150, kMillisecond);
+  SendTraceWindow(&run, 0, 150 * kMillisecond);
+  TellOperations(&run, 1500, 0, records_ended);
+  constexpr uint64_t kLastWindowNs = 200 * kMillisecond;
+  SendTraceWindow(&run, kLastWindowNs, 0);
+  run.SendLaunches({RunBuilder::LaunchAt(kLastWindowNs, 90 * kMicrosecond, 0)});
+  SendTraceWindow(&run, kLastWindowNs, kLastWindowNs + 100 * kMicrosecond);
+  TellOperations(&run, 1501, records_ended ? 0 : 200, records_ended);
+  return run.EndRun(kLastWindowNs + 100 * kMicrosecond);
+}
+
+double SliceNs(const Summary& summary, const char* name) {
+  return SliceShare(summary, name) * summary.waterfall().total_ns();
+}
+
+TEST(PhasesTest, StepsThatWereCountedAfterTheLastTracedOneAreStepsEverywhere) {
+  const Summary summary = StepsThatGoOnUntraced(false);
+  ASSERT_EQ(NamesOf(summary), (std::vector<std::string>{"steps", "end"}));
+  EXPECT_NEAR(summary.phases(0).steps(), 170, 2);
+  EXPECT_NEAR(summary.phases(0).time_ns(), 170.0 * kMillisecond, 2.0 * kMillisecond);
+  EXPECT_NEAR(SliceNs(summary, kSliceEnd), summary.phases(1).time_ns(), 1'000);
+  EXPECT_NEAR(SliceNs(summary, kSliceUntraced), 20.0 * kMillisecond, 2.0 * kMillisecond);
+  ExpectSlicesSumToTheWhole(summary);
+  EXPECT_NEAR(summary.steps().traced_share(), 150.0 / 170, 0.01);
+  EXPECT_EQ(summary.trust().find("at most"), std::string::npos) << summary.trust();
+}
+
+TEST(PhasesTest, StepsThatNobodyCountedMayHaveGoneOn) {
+  const Summary summary = StepsThatGoOnUntraced(true);
+  ASSERT_EQ(NamesOf(summary), (std::vector<std::string>{"steps", "untraced", "end"}));
+  EXPECT_NEAR(summary.phases(0).time_ns(), 150.0 * kMillisecond, 2.0 * kMillisecond);
+  EXPECT_NEAR(summary.phases(1).time_ns(), 50.0 * kMillisecond, 2.0 * kMillisecond);
+  EXPECT_NEAR(SliceNs(summary, kSliceUntraced), summary.phases(1).time_ns(), 1'000);
+  EXPECT_NEAR(SliceNs(summary, kSliceEnd), summary.phases(2).time_ns(), 1'000);
+  ExpectSlicesSumToTheWhole(summary);
+  EXPECT_EQ(summary.trust().find("at most 100.0 % of the steps' time traced"), 0u)
+      << summary.trust();
 }
 
 // Of an attached process nothing is known from before: its agent began earlier than the run.

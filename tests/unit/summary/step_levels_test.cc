@@ -3,24 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "proto/ring_abi.h"
-#include "tests/support/made_up_loads.h"
+#include "tests/support/windowed_run.h"
 
 namespace utlz {
 namespace {
 
-constexpr uint32_t kLayers = 20;
+constexpr uint32_t kDecoderLayers = 20;
 constexpr uint32_t kLayerKernels = 5;
 constexpr uint32_t kFirstLayerKernel = 1;
 constexpr uint32_t kLastKernel = kFirstLayerKernel + kLayerKernels;
 constexpr uint32_t kFirstPrefillKernel = kLastKernel + 1;
 constexpr uint32_t kPrefillKernels = 4;
 constexpr uint32_t kKernels = kFirstPrefillKernel + kPrefillKernels;
-constexpr uint64_t kLaunchNs = 10 * kMicrosecond;
-constexpr int kSteps = 200;
+constexpr uint64_t kLaunchNs = WindowedRun::kLaunchNs;
+constexpr int kCalledSteps = 200;
 
 // Launches of one call of `steps` steps, by kernel.
 std::vector<uint32_t> CallOf(int steps) {
@@ -28,7 +26,7 @@ std::vector<uint32_t> CallOf(int steps) {
   for (uint32_t i = 0; i < kPrefillKernels; ++i) kernels.push_back(kFirstPrefillKernel + i);
   for (int step = 0; step < steps; ++step) {
     kernels.push_back(0);
-    for (uint32_t layer = 0; layer < kLayers; ++layer) {
+    for (uint32_t layer = 0; layer < kDecoderLayers; ++layer) {
       for (uint32_t i = 0; i < kLayerKernels; ++i) kernels.push_back(kFirstLayerKernel + i);
     }
     kernels.push_back(kLastKernel);
@@ -36,80 +34,23 @@ std::vector<uint32_t> CallOf(int steps) {
   return kernels;
 }
 
-// A run whose launches are one every 10 µs, slower by `slowdown` while they are traced.
-class Generation {
+std::vector<std::string> NumberedKernels() {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < kKernels; ++i) names.push_back("kernel_" + std::to_string(i));
+  return names;
+}
+
+class Generation : public WindowedRun {
  public:
-  explicit Generation(const SummaryOptions& options = {}) : run_(options) {
-    run_.StartRun();
-    run_.StartProcess();
-    std::vector<std::string> names;
-    for (uint32_t i = 0; i < kKernels; ++i) names.push_back("kernel_" + std::to_string(i));
-    run_.SendKernels(names);
-  }
+  explicit Generation(const SummaryOptions& options = {})
+      : WindowedRun(NumberedKernels(), options) {}
 
   // The kernels that only a call's beginning has take so many times as long as others.
-  void PrefillTakes(double times) { prefill_times_ = times; }
-
-  void Trace(const std::vector<uint32_t>& kernels, double slowdown = 1) {
-    Tell();
-    const uint64_t start_ns = now_ns_;
-    SendWindow(start_ns, 0);
-    in_gaps_ += std::exchange(untraced_, 0);
-    std::vector<Launch> launches;
-    for (const uint32_t kernel : kernels) {
-      const double times = kernel >= kFirstPrefillKernel ? prefill_times_ : 1;
-      const double length_ns = times * static_cast<double>(kLaunchNs);
-      launches.push_back(
-          RunBuilder::LaunchAt(now_ns_, static_cast<uint64_t>(length_ns) / 2, kernel));
-      now_ns_ += static_cast<uint64_t>(slowdown * length_ns);
-    }
-    run_.SendLaunches(launches);
-    recorded_ += kernels.size();
-    SendWindow(start_ns, now_ns_);
+  void PrefillTakes(double times) {
+    for (uint32_t i = 0; i < kPrefillKernels; ++i) KernelTakes(kFirstPrefillKernel + i, times);
   }
 
-  // For the process, after which CUPTI gives operations no numbers.
-  void EndRecords() {
-    ended_ = true;
-    Tell();
-  }
-
-  void LeaveUntraced(size_t launches) {
-    if (!ended_) untraced_ += launches;
-    now_ns_ += launches * kLaunchNs;
-  }
-
-  StepsSummary End() {
-    Tell();
-    return run_.EndRun(now_ns_).steps();
-  }
-
- private:
-  void SendWindow(uint64_t start_ns, uint64_t end_ns) {
-    TraceWindow message;
-    message.set_start_ns(kRunStartNs + start_ns);
-    if (end_ns != 0) message.set_end_ns(kRunStartNs + end_ns);
-    message.set_flags(kTraceKernels);
-    run_.Send(1, FRAME_TRACE_WINDOW, message);
-  }
-
-  // What the agent says before a window opens, and at the end.
-  void Tell() {
-    AgentStatus status;
-    status.set_operations_recorded(recorded_);
-    status.set_operations_numbered(recorded_ + in_gaps_);
-    status.set_operations_in_gaps(in_gaps_);
-    if (ended_) status.set_records_state(RECORDS_ENDED);
-    run_.Send(1, FRAME_AGENT_STATUS, status);
-  }
-
-  RunBuilder run_;
-  double prefill_times_ = 1;
-  uint64_t now_ns_ = 0;
-  uint64_t recorded_ = 0;
-  uint64_t in_gaps_ = 0;
-  uint64_t untraced_ = 0;  // since the last window
-  bool ended_ = false;
+  StepsSummary End() { return EndRun().steps(); }
 };
 
 const StepLevel* LevelNamed(const StepsSummary& steps, const std::string& name) {
@@ -123,7 +64,7 @@ TEST(StepLevelsTest, FindsCallsAndRepetitionsWhereAllIsTraced) {
   Generation generation;
   std::vector<uint32_t> kernels;
   for (int call = 0; call < 12; ++call) {
-    const std::vector<uint32_t> one = CallOf(kSteps);
+    const std::vector<uint32_t> one = CallOf(kCalledSteps);
     kernels.insert(kernels.end(), one.begin(), one.end());
   }
   generation.Trace(kernels);
@@ -131,11 +72,11 @@ TEST(StepLevelsTest, FindsCallsAndRepetitionsWhereAllIsTraced) {
   const StepLevel* call = LevelNamed(steps, "call");
   ASSERT_NE(call, nullptr);
   EXPECT_NEAR(call->count(), 12, 0.1);
-  EXPECT_EQ(call->inner(), kSteps);
+  EXPECT_EQ(call->inner(), kCalledSteps);
   const StepLevel* step = LevelNamed(steps, "step");
   ASSERT_NE(step, nullptr);
-  EXPECT_NEAR(step->count(), 12 * kSteps, 1);
-  EXPECT_EQ(step->inner(), kLayers);
+  EXPECT_NEAR(step->count(), 12 * kCalledSteps, 1);
+  EXPECT_EQ(step->inner(), kDecoderLayers);
   const StepLevel* layer = LevelNamed(steps, "repetition");
   ASSERT_NE(layer, nullptr);
   EXPECT_EQ(layer->launches(), kLayerKernels);
@@ -155,13 +96,13 @@ TEST(StepLevelsTest, AStepOfShortCallsIsNotTheCall) {
   ASSERT_NE(LevelNamed(steps, "call"), nullptr);
   EXPECT_NEAR(LevelNamed(steps, "call")->count(), 30, 0.1);
   EXPECT_EQ(LevelNamed(steps, "call")->inner(), 16);
-  EXPECT_EQ(LevelNamed(steps, "step")->inner(), kLayers);
+  EXPECT_EQ(LevelNamed(steps, "step")->inner(), kDecoderLayers);
 }
 
 // Of 40 calls three are seen to begin, and most steps lie between windows.
 TEST(StepLevelsTest, CountsCallsAndStepsThatWereNotTraced) {
   Generation generation;
-  const std::vector<uint32_t> one = CallOf(kSteps);
+  const std::vector<uint32_t> one = CallOf(kCalledSteps);
   std::vector<uint32_t> three = one;
   three.insert(three.end(), one.begin(), one.end());
   three.insert(three.end(), one.begin(), one.end());
@@ -176,20 +117,75 @@ TEST(StepLevelsTest, CountsCallsAndStepsThatWereNotTraced) {
   const StepLevel* call = LevelNamed(steps, "call");
   ASSERT_NE(call, nullptr);
   EXPECT_NEAR(call->count(), static_cast<double>(calls), 0.1);
-  EXPECT_NEAR(LevelNamed(steps, "step")->count(), kSteps * static_cast<double>(calls), 1);
+  EXPECT_NEAR(LevelNamed(steps, "step")->count(), kCalledSteps * static_cast<double>(calls), 1);
+}
+
+constexpr int kFortyCalls = 40;
+
+// Each window shows the end of one call and the beginning of the next, and so no call whole.
+Summary CallsInPieces(const SummaryOptions& options) {
+  Generation generation(options);
+  const size_t whole = CallOf(kCalledSteps).size();
+  const std::vector<uint32_t> beginning = CallOf(kCalledSteps / 4);
+  std::vector<uint32_t> piece(beginning.begin() + kPrefillKernels, beginning.end());
+  generation.LeaveUntraced(whole - piece.size());
+  piece.insert(piece.end(), beginning.begin(), beginning.end());
+  generation.Trace(piece);
+  int calls = 2;
+  for (const size_t others : {0u, 7u, 11u, 3u, 8u, 3u}) {
+    generation.LeaveUntraced(others * whole + whole - piece.size());
+    generation.Trace(piece);
+    calls += static_cast<int>(others) + 1;
+  }
+  generation.LeaveUntraced(whole - beginning.size());
+  EXPECT_EQ(calls, kFortyCalls);
+  return generation.EndRun();
+}
+
+// Work is given for what --steps counts, which need not be the steps.
+TEST(StepLevelsTest, WorkOfACallIsDividedByItsSteps) {
+  SummaryOptions options;
+  options.work.set_tokens_per_step(4 * kCalledSteps);
+  options.work.set_items_per_step(1);
+  options.work.set_item_name("answers");
+  options.work.set_price_per_hour(3.6);
+  const auto with_steps = [&](double steps) {
+    options.steps = steps;
+    return CallsInPieces(options);
+  };
+  const Summary calls = with_steps(kFortyCalls);
+  ASSERT_EQ(calls.steps().level(), "step");
+  const StepLevel* call = LevelNamed(calls.steps(), "call");
+  ASSERT_NE(call, nullptr) << "no call was traced whole";
+  ASSERT_NEAR(call->inner(), kCalledSteps, 1e-9);
+  const double step_seconds = calls.steps().time_mean_ns() * 1e-9;
+  EXPECT_NEAR(calls.efficiency().tokens_per_second() * step_seconds, 4, 1e-6);
+  EXPECT_NEAR(calls.efficiency().tokens_per_step(), 4, 1e-9);
+  EXPECT_NEAR(calls.efficiency().items_per_second() * step_seconds * kCalledSteps, 1, 1e-6);
+  EXPECT_NEAR(calls.efficiency().cost_per_token(), 1e-3 * step_seconds / 4, 1e-12);
+  EXPECT_NE(calls.steps().expected_note().find("taken as those of a call"), std::string::npos)
+      << calls.steps().expected_note();
+  const Summary steps = with_steps(kFortyCalls * kCalledSteps);
+  EXPECT_NEAR(steps.efficiency().tokens_per_step(), 4 * kCalledSteps, 1e-9);
+  const Summary none = with_steps(300);
+  EXPECT_FALSE(none.efficiency().has_tokens_per_second()) << "nobody knows of what they are";
+  EXPECT_FALSE(none.efficiency().has_items_per_second());
+  EXPECT_FALSE(none.efficiency().has_cost_per_token());
+  EXPECT_TRUE(none.efficiency().has_steps_per_second());
+  EXPECT_NE(none.efficiency().mfu_note().find("no MFU and no throughput"), std::string::npos);
 }
 
 // Tracing makes a step a quarter longer; most of them nobody traced.
 TEST(StepLevelsTest, AStepLastsAsLongAsThoseThatWereNotTraced) {
   Generation generation;
-  const std::vector<uint32_t> one = CallOf(kSteps);
+  const std::vector<uint32_t> one = CallOf(kCalledSteps);
   for (int i = 0; i < 8; ++i) {
     generation.Trace(one, 1.25);
     generation.LeaveUntraced(9 * one.size());
   }
   generation.Trace(one, 1.25);
   const StepsSummary steps = generation.End();
-  const double untraced_ns = static_cast<double>(one.size()) / kSteps * kLaunchNs;
+  const double untraced_ns = static_cast<double>(one.size()) / kCalledSteps * kLaunchNs;
   EXPECT_NEAR(steps.time_mean_ns(), 1.03 * untraced_ns, 0.01 * untraced_ns);
   EXPECT_NEAR(steps.slowdown_time_ns(), 0.22 * untraced_ns, 0.02 * untraced_ns);
 }
@@ -217,22 +213,22 @@ std::vector<uint32_t> Repeat(const std::vector<uint32_t>& one, int times) {
 // One distance between two beginnings fits everything, unless nothing was missed between them.
 TEST(StepLevelsTest, TwoCallsAreEnoughWhereNothingBetweenThemWasMissed) {
   Generation whole;
-  whole.Trace(Repeat(CallOf(kSteps), 2));
+  whole.Trace(Repeat(CallOf(kCalledSteps), 2));
   const StepsSummary steps = whole.End();
   const StepLevel* call = LevelNamed(steps, "call");
   ASSERT_NE(call, nullptr);
   EXPECT_NEAR(call->count(), 2, 0.1);
-  EXPECT_EQ(call->inner(), kSteps);
+  EXPECT_EQ(call->inner(), kCalledSteps);
 
   Generation missed;
-  missed.Trace(CallOf(kSteps));
-  missed.LeaveUntraced(3 * CallOf(kSteps).size());
-  missed.Trace(CallOf(kSteps));
+  missed.Trace(CallOf(kCalledSteps));
+  missed.LeaveUntraced(3 * CallOf(kCalledSteps).size());
+  missed.Trace(CallOf(kCalledSteps));
   EXPECT_EQ(LevelNamed(missed.End(), "call"), nullptr);
 
   Generation cut;  // the second call is only a third of the first
-  std::vector<uint32_t> kernels = CallOf(kSteps);
-  const std::vector<uint32_t> third = CallOf(kSteps / 3);
+  std::vector<uint32_t> kernels = CallOf(kCalledSteps);
+  const std::vector<uint32_t> third = CallOf(kCalledSteps / 3);
   kernels.insert(kernels.end(), third.begin(), third.end());
   cut.Trace(kernels);
   EXPECT_EQ(LevelNamed(cut.End(), "call"), nullptr);
@@ -242,11 +238,11 @@ TEST(StepLevelsTest, ThePromptsStepIsToldApartFromThoseOfTokens) {
   constexpr double kTimes = 100;
   Generation generation;
   generation.PrefillTakes(kTimes);
-  generation.Trace(Repeat(CallOf(kSteps), 6));
+  generation.Trace(Repeat(CallOf(kCalledSteps), 6));
   const StepsSummary steps = generation.End();
   const StepLevel* call = LevelNamed(steps, "call");
   ASSERT_NE(call, nullptr);
-  const double token_ns = (2 + kLayers * kLayerKernels) * static_cast<double>(kLaunchNs);
+  const double token_ns = (2 + kDecoderLayers * kLayerKernels) * static_cast<double>(kLaunchNs);
   const double prefill_ns = token_ns + kPrefillKernels * kTimes * kLaunchNs;
   EXPECT_NEAR(call->prefill_time_ns(), prefill_ns, 0.02 * prefill_ns);
   EXPECT_GE(call->prefills_traced(), 4u);
@@ -280,11 +276,12 @@ TEST(StepLevelsTest, WhatSomebodySaysThatItRanChoosesTheLevel) {
     generation.Trace(Repeat(CallOf(16), 30));
     return generation.End();
   };
-  const double step_ns = (2 + kLayers * kLayerKernels) * static_cast<double>(kLaunchNs);
+  const double step_ns = (2 + kDecoderLayers * kLayerKernels) * static_cast<double>(kLaunchNs);
   EXPECT_NEAR(steps_of(30 * 16).time_mean_ns(), step_ns, 0.05 * step_ns);
   EXPECT_EQ(steps_of(30 * 16).expected_note(), "as many as --steps says");
   EXPECT_NEAR(steps_of(30).time_mean_ns(), 16 * step_ns, 0.05 * 16 * step_ns);
-  EXPECT_NEAR(steps_of(30 * 16 * kLayers).time_p50_ns(), kLayerKernels * kLaunchNs, kLaunchNs);
+  EXPECT_NEAR(steps_of(30 * 16 * kDecoderLayers).time_p50_ns(), kLayerKernels * kLaunchNs,
+              kLaunchNs);
   const StepsSummary none = steps_of(77);
   EXPECT_NEAR(none.time_mean_ns(), step_ns, 0.05 * step_ns);
   EXPECT_NE(none.expected_note().find("no level"), std::string::npos) << none.expected_note();

@@ -13,7 +13,7 @@ namespace {
 
 using Slices = std::map<std::string, double>;
 
-constexpr uint64_t kRunStartNs = 100'000;
+constexpr uint64_t kMadeUpStartNs = 100'000;
 constexpr uint64_t kFirstNs = 103'000;  // of the first activity
 constexpr double kWallNs = 20'000;
 
@@ -21,7 +21,7 @@ constexpr double kWallNs = 20'000;
 class WaterfallTest : public testing::Test {
  protected:
   WaterfallTest() {
-    state_.run_start.emplace().set_time_ns(kRunStartNs);
+    state_.run_start.emplace().set_time_ns(kMadeUpStartNs);
     summary_.mutable_run()->set_wall_ns(static_cast<uint64_t>(kWallNs));
     process_.strings = {"", "kernel", "ncclDevKernel_AllReduce"};
     process_.variants.resize(2);
@@ -159,7 +159,7 @@ TEST_F(WaterfallTest, ComputeTimeIsNotDividedAmongCommunicationKernels) {
 
 TEST_F(WaterfallTest, StartUpIsFromTheRunsStartToTheFirstStep) {
   DeviceAnalysis& device = AddDevice('a');
-  TakeSteps(kRunStartNs + 9'000);
+  TakeSteps(kMadeUpStartNs + 9'000);
   device.part.untraced_before_ns = 2'000;
   device.part.untraced_after_ns = 500;
   device.part.pause_ns = 300;
@@ -183,14 +183,14 @@ TEST_F(WaterfallTest, WithoutARunsStartItIsFromTheFirstActivity) {
 
 TEST_F(WaterfallTest, StartUpIsNeitherNegativeNorMoreThanWasLeft) {
   DeviceAnalysis& device = AddDevice('a');
-  TakeSteps(kRunStartNs + 1'000);
+  TakeSteps(kMadeUpStartNs + 1'000);
   device.part.untraced_before_ns = 2'000;
   Spend(5'000, TimeCategory::kOtherGap, &device);
   EXPECT_FALSE(Made().contains(kSliceStartUp));
   summary_.Clear();
   summary_.mutable_run()->set_wall_ns(static_cast<uint64_t>(kWallNs));
   device.part.untraced_before_ns = 0;
-  TakeSteps(kRunStartNs + 90'000);
+  TakeSteps(kMadeUpStartNs + 90'000);
   const Slices slices = Made();
   EXPECT_EQ(slices.at(kSliceStartUp), kWallNs - 5'000);
   EXPECT_FALSE(slices.contains(kSliceEnd));

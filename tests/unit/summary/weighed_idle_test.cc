@@ -8,11 +8,11 @@
 
 #include "tests/support/made_up_stacks.h"
 #include "tests/support/uneven_windows.h"
+#include "tests/unit/summary/owner_rows.h"
 
 namespace utlz {
 namespace {
 
-using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
 using Waits = UnevenWindows::Waits;
 
 constexpr Waits kDenseWaits = {50 * kMicrosecond, 300 * kMicrosecond, 20 * kMicrosecond,

@@ -7,30 +7,16 @@
 
 #include "tests/support/made_up_loads.h"
 #include "tests/support/made_up_stacks.h"
+#include "tests/unit/summary/owner_rows.h"
 
 namespace utlz {
 namespace {
 
-using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
-
 const std::string kPackages = "/opt/venv/lib/python3.12/site-packages";
-
-const OwnerSummary* RowNamed(const Rows& rows, const std::string& name) {
-  for (const OwnerSummary& row : rows) {
-    if (row.name() == name) return &row;
-  }
-  return nullptr;
-}
 
 double OwnTimeOf(const Rows& rows, const std::string& name) {
   const OwnerSummary* row = RowNamed(rows, name);
   return row == nullptr ? -1 : row->own_time_ns();
-}
-
-double OwnTime(const Rows& rows) {
-  double sum = 0;
-  for (const OwnerSummary& row : rows) sum += row.own_time_ns();
-  return sum;
 }
 
 class XlaOwnersTest : public ::testing::Test {

@@ -10,6 +10,13 @@ namespace {
 
 TEST(NumberTextTest, ReadsAsPeopleWrite) {
   EXPECT_EQ(PercentText(0.1234), "12.3 %");
+  EXPECT_EQ(PrecisePercentText(0.1234), "12.3 %");
+  EXPECT_EQ(PrecisePercentText(0.001), "0.1 %");
+  EXPECT_EQ(PrecisePercentText(0.000283), "0.028 %");
+  EXPECT_EQ(PrecisePercentText(-0.000999), "-0.100 %");
+  EXPECT_EQ(PrecisePercentText(1e-30), "0.000000000 %");
+  EXPECT_EQ(PrecisePercentText(0), "0.0 %");
+  EXPECT_EQ(PrecisePercentText(std::nullopt), kUnknown);
   EXPECT_EQ(PercentWithErrorText(0.1234, 0.01), "12.3 % ± 1.0 %");
   EXPECT_EQ(PercentWithErrorText(0.1234, 0.0004), "12.3 % ± <0.1 %");
   EXPECT_EQ(PrefixedText(9.494e14, "FLOP/s"), "949 TFLOP/s");

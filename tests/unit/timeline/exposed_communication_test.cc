@@ -7,7 +7,7 @@ namespace {
 
 constexpr ActivityMask kCommunication = MaskOf(ActivityKind::kCommunication);
 constexpr ActivityMask kCompute = MaskOf(ActivityKind::kCompute);
-constexpr ActivityMask kUpload = MaskOf(ActivityKind::kHostToDevice);
+constexpr ActivityMask kCopyToDevice = MaskOf(ActivityKind::kHostToDevice);
 
 Activity Running(uint64_t start_ns, uint64_t end_ns, uint32_t kernel,
                  ActivityKind kind = ActivityKind::kCommunication) {
@@ -25,7 +25,7 @@ TEST(ExposedCommunicationTest, IsTimeWithoutComputeBeside) {
   exposed.AddLaunch(Running(100, 200, 5));
   exposed.Add({100, 140, kCommunication});
   exposed.Add({140, 170, kCommunication | kCompute});
-  exposed.Add({170, 180, kCommunication | kUpload});
+  exposed.Add({170, 180, kCommunication | kCopyToDevice});
   exposed.Add({180, 190, kCommunication | kUntracedMask});  // anything may have run
   exposed.Add({190, 200, kCommunication});
   exposed.Add({200, 300, kCompute});
@@ -47,7 +47,7 @@ TEST(ExposedCommunicationTest, IsNotDividedWithCopies) {
   ExposedCommunication exposed;
   exposed.AddLaunch(Running(0, 100, 5));
   exposed.AddLaunch(Running(0, 100, kNoKernel, ActivityKind::kHostToDevice));
-  exposed.Add({0, 100, kCommunication | kUpload});
+  exposed.Add({0, 100, kCommunication | kCopyToDevice});
   EXPECT_EQ(exposed.ExposedNs(5), 100);
 }
 

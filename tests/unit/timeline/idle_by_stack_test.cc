@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kStart = 1'000'000'000;
 
-Activity Kernel(uint64_t start_ns, uint64_t end_ns, uint32_t stack) {
+Activity KernelOfStack(uint64_t start_ns, uint64_t end_ns, uint32_t stack) {
   return {.start_ns = kStart + start_ns,
           .end_ns = kStart + end_ns,
           .kernel = 1,
@@ -37,20 +37,20 @@ std::vector<StackGap> GapsOf(const IdleByStack& idle) {
 
 TEST(IdleByStack, ChargesAGapToWhatFollowsIt) {
   IdleByStack idle;
-  idle.Add(Kernel(0, 100, 1));
-  idle.Add(Kernel(150, 200, 2));
-  idle.Add(Kernel(170, 400, 3));  // beside the one before
-  idle.Add(Kernel(410, 500, 2));
-  idle.Add(Kernel(560, 600, 2));
+  idle.Add(KernelOfStack(0, 100, 1));
+  idle.Add(KernelOfStack(150, 200, 2));
+  idle.Add(KernelOfStack(170, 400, 3));  // beside the one before
+  idle.Add(KernelOfStack(410, 500, 2));
+  idle.Add(KernelOfStack(560, 600, 2));
   using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
   EXPECT_EQ(SumsOf(idle), (Sums{{{1, 2}, 50}, {{3, 2}, 10}, {{2, 2}, 60}}));
 }
 
 TEST(IdleByStack, TellsGapsOneByOne) {
   IdleByStack idle;
-  idle.Add(Kernel(0, 100, 1));
-  idle.Add(Kernel(130, 200, 2));
-  idle.Add(Kernel(200 + IdleByStack::kLongNs, 3'000'000, 3));
+  idle.Add(KernelOfStack(0, 100, 1));
+  idle.Add(KernelOfStack(130, 200, 2));
+  idle.Add(KernelOfStack(200 + IdleByStack::kLongNs, 3'000'000, 3));
   const std::vector<StackGap> gaps = GapsOf(idle);
   ASSERT_EQ(gaps.size(), 2u) << "long ones first";
   EXPECT_EQ(gaps[0].start_ns, kStart + 200);
@@ -65,18 +65,19 @@ TEST(IdleByStack, TellsGapsOneByOne) {
 
 TEST(IdleByStack, WhatWasNotTracedIsNoIdleTime) {
   IdleByStack idle;
-  idle.Add(Kernel(0, 100, 1));
-  Activity untraced = Kernel(300, 5'000'000, 0);
+  idle.Add(KernelOfStack(0, 100, 1));
+  Activity untraced = KernelOfStack(300, 5'000'000, 0);
   untraced.kind = ActivityKind::kUntraced;
   untraced.kernel = kNoKernel;
   idle.Add(untraced);
-  idle.Add(Kernel(5'000'040, 5'000'050, 1));
+  idle.Add(KernelOfStack(5'000'040, 5'000'050, 1));
   using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
   EXPECT_EQ(SumsOf(idle), (Sums{{{0, 1}, 40}}));
 }
 
-Activity Copy(uint64_t start_ns, uint64_t end_ns, ActivityKind kind = ActivityKind::kMemset) {
-  Activity copy = Kernel(start_ns, end_ns, 0);
+Activity CopyOrMemset(uint64_t start_ns, uint64_t end_ns,
+                      ActivityKind kind = ActivityKind::kMemset) {
+  Activity copy = KernelOfStack(start_ns, end_ns, 0);
   copy.kernel = kNoKernel;
   copy.kind = kind;
   return copy;
@@ -84,43 +85,43 @@ Activity Copy(uint64_t start_ns, uint64_t end_ns, ActivityKind kind = ActivityKi
 
 TEST(IdleByStack, AGapBeforeACopyIsOfTheKernelThatFollows) {
   IdleByStack idle;
-  idle.Add(Kernel(0, 100, 1));
-  idle.Add(Copy(150, 160));
-  idle.Add(Copy(170, 180, ActivityKind::kDeviceToHost));
-  idle.Add(Kernel(200, 300, 2));
-  idle.Add(Copy(340, 350));
+  idle.Add(KernelOfStack(0, 100, 1));
+  idle.Add(CopyOrMemset(150, 160));
+  idle.Add(CopyOrMemset(170, 180, ActivityKind::kDeviceToHost));
+  idle.Add(KernelOfStack(200, 300, 2));
+  idle.Add(CopyOrMemset(340, 350));
   using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
   EXPECT_EQ(SumsOf(idle), (Sums{{{1, 2}, 80}, {{2, 0}, 40}})) << "none follows the last copy";
-  idle.Add(Copy(5'000'000, 5'000'010));
-  idle.Add(Kernel(5'000'030, 5'000'040, 3));
+  idle.Add(CopyOrMemset(5'000'000, 5'000'010));
+  idle.Add(KernelOfStack(5'000'030, 5'000'040, 3));
   EXPECT_EQ(SumsOf(idle), (Sums{{{1, 2}, 80}, {{2, 3}, 60 + 4'999'650}}));
 }
 
 // A kernel whose stack is not known is no copy: the line that launched it is none that follows.
 TEST(IdleByStack, AGapBeforeAKernelWithoutStackHasNoOwner) {
   IdleByStack idle;
-  idle.Add(Kernel(0, 100, 1));
-  idle.Add(Copy(150, 160));
-  idle.Add(Kernel(170, 180, 0));
-  idle.Add(Kernel(190, 200, 2));
+  idle.Add(KernelOfStack(0, 100, 1));
+  idle.Add(CopyOrMemset(150, 160));
+  idle.Add(KernelOfStack(170, 180, 0));
+  idle.Add(KernelOfStack(190, 200, 2));
   using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
   EXPECT_EQ(SumsOf(idle), (Sums{{{1, 0}, 60}, {{0, 2}, 10}}));
 }
 
 TEST(IdleByStack, WhatWasNotTracedMayHaveFollowedACopy) {
   IdleByStack idle;
-  idle.Add(Kernel(0, 100, 1));
-  idle.Add(Copy(150, 160));
-  Activity untraced = Copy(300, 5'000'000, ActivityKind::kUntraced);
+  idle.Add(KernelOfStack(0, 100, 1));
+  idle.Add(CopyOrMemset(150, 160));
+  Activity untraced = CopyOrMemset(300, 5'000'000, ActivityKind::kUntraced);
   idle.Add(untraced);
-  idle.Add(Kernel(5'000'040, 5'000'050, 2));
+  idle.Add(KernelOfStack(5'000'040, 5'000'050, 2));
   using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
   EXPECT_EQ(SumsOf(idle), (Sums{{{1, 0}, 50}, {{0, 2}, 40}}));
 }
 
 TEST(IdleByStack, KeepsNothingWithoutStacks) {
   IdleByStack idle;
-  for (uint64_t i = 0; i < 100; ++i) idle.Add(Kernel(i * 10'000'000, i * 10'000'000 + 5, 0));
+  for (uint64_t i = 0; i < 100; ++i) idle.Add(KernelOfStack(i * 10'000'000, i * 10'000'000 + 5, 0));
   EXPECT_TRUE(SumsOf(idle).empty());
 }
 
@@ -131,7 +132,7 @@ TEST(IdleByStack, JoinsGapsThatAreNearWhereThereAreMany) {
   // Gaps before stack 1 are of 10 ns, then of 30; those before stack 2 of 20.
   for (uint64_t i = 0; i < kCount; ++i) {
     const uint64_t wait_ns = i % 2 == 1 ? 20 : i < kCount / 2 ? 10 : 30;
-    idle.Add(Kernel(i * 10'000 + wait_ns, i * 10'000 + 10'000, i % 2 == 1 ? 2 : 1));
+    idle.Add(KernelOfStack(i * 10'000 + wait_ns, i * 10'000 + 10'000, i % 2 == 1 ? 2 : 1));
   }
   const std::vector<StackGap> gaps = GapsOf(idle);
   EXPECT_LE(gaps.size(), IdleByStack::kMostShort);
@@ -151,7 +152,7 @@ TEST(IdleByStack, IsBounded) {
   IdleByStack idle;
   constexpr uint64_t kCount = 2 * IdleByStack::kMostShort;
   for (uint64_t i = 1; i <= kCount; ++i) {
-    idle.Add(Kernel(i * 20, i * 20 + 10, static_cast<uint32_t>(i)));
+    idle.Add(KernelOfStack(i * 20, i * 20 + 10, static_cast<uint32_t>(i)));
   }
   const std::vector<StackGap> gaps = GapsOf(idle);
   EXPECT_LE(gaps.size(), IdleByStack::kMostShort);
@@ -166,7 +167,7 @@ TEST(IdleByStack, IsBoundedWhateverTimeIs) {
   constexpr uint64_t kCount = 2 * IdleByStack::kMostShort;
   constexpr uint64_t kApartNs = UINT64_MAX / (kCount + 2);
   for (uint64_t i = 1; i <= kCount; ++i) {
-    Activity kernel = Kernel(0, 0, static_cast<uint32_t>(i));
+    Activity kernel = KernelOfStack(0, 0, static_cast<uint32_t>(i));
     kernel.start_ns = i * kApartNs;
     kernel.end_ns = (i + 1) * kApartNs - 10;
     idle.Add(kernel);

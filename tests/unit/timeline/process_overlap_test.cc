@@ -16,7 +16,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Activity Kernel(uint16_t source, uint64_t start_ns, uint64_t end_ns) {
+Activity KernelOfProcess(uint16_t source, uint64_t start_ns, uint64_t end_ns) {
   return {.start_ns = start_ns,
           .end_ns = end_ns,
           .kernel = 0,
@@ -28,22 +28,22 @@ Activity Kernel(uint16_t source, uint64_t start_ns, uint64_t end_ns) {
 
 TEST(ProcessOverlap, IsOfDifferentProcessesOnly) {
   ProcessOverlap overlap;
-  overlap.Add(Kernel(1, 0, 100));
-  overlap.Add(Kernel(1, 50, 150));
-  overlap.Add(Kernel(2, 150, 200));
+  overlap.Add(KernelOfProcess(1, 0, 100));
+  overlap.Add(KernelOfProcess(1, 50, 150));
+  overlap.Add(KernelOfProcess(2, 150, 200));
   EXPECT_EQ(overlap.time_ns(), 0u);
   EXPECT_EQ(overlap.processes(), 0u);
 }
 
 TEST(ProcessOverlap, CountsTimeOnce) {
   ProcessOverlap overlap;
-  overlap.Add(Kernel(1, 0, 100));
-  const auto first = overlap.Add(Kernel(2, 20, 60));
+  overlap.Add(KernelOfProcess(1, 0, 100));
+  const auto first = overlap.Add(KernelOfProcess(2, 20, 60));
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(first->start_ns, 20u);
   EXPECT_EQ(first->end_ns, 60u);
-  EXPECT_FALSE(overlap.Add(Kernel(3, 30, 50)).has_value()) << "known already";
-  const auto second = overlap.Add(Kernel(2, 90, 200));
+  EXPECT_FALSE(overlap.Add(KernelOfProcess(3, 30, 50)).has_value()) << "known already";
+  const auto second = overlap.Add(KernelOfProcess(2, 90, 200));
   ASSERT_TRUE(second.has_value());
   EXPECT_EQ(second->start_ns, 90u);
   EXPECT_EQ(second->end_ns, 100u);
@@ -55,8 +55,8 @@ TEST(ProcessOverlap, CountsTimeOnce) {
 
 TEST(ProcessOverlap, OneThatComesLateIsLeftOut) {
   ProcessOverlap overlap;
-  overlap.Add(Kernel(1, 500, 600));
-  EXPECT_FALSE(overlap.Add(Kernel(2, 0, 100)).has_value());
+  overlap.Add(KernelOfProcess(1, 500, 600));
+  EXPECT_FALSE(overlap.Add(KernelOfProcess(2, 0, 100)).has_value());
   EXPECT_EQ(overlap.time_ns(), 0u);
 }
 

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz {
 namespace {
 
-constexpr uint64_t kMillisecondNs = 1'000'000;
-
-Activity KernelOf(uint16_t source, uint64_t start_ns) {
+Activity MillisecondKernel(uint16_t source, uint64_t start_ns) {
   return {.start_ns = start_ns,
           .end_ns = start_ns + kMillisecondNs,
           .kernel = 7,
@@ -31,7 +31,7 @@ Activity UntracedOf(uint16_t source, uint64_t start_ns, uint64_t end_ns) {
 
 TEST(ProcessTimelinesTest, NothingIsKeptOfAProcessAlone) {
   ProcessTimelines timelines;
-  for (uint64_t i = 0; i < 10; ++i) timelines.Add(KernelOf(3, i * kMillisecondNs));
+  for (uint64_t i = 0; i < 10; ++i) timelines.Add(MillisecondKernel(3, i * kMillisecondNs));
   timelines.Add(UntracedOf(4, 10 * kMillisecondNs, 20 * kMillisecondNs));
   EXPECT_EQ(timelines.Of(3), nullptr);
   EXPECT_EQ(timelines.Of(4), nullptr);
@@ -40,10 +40,10 @@ TEST(ProcessTimelinesTest, NothingIsKeptOfAProcessAlone) {
 // Each launches a kernel of 1 ms every 4 ms. The first one's timeline begins with the second's.
 TEST(ProcessTimelinesTest, EachHasItsOwnKernelsAndUntracedTime) {
   ProcessTimelines timelines;
-  timelines.Add(KernelOf(3, 0));
+  timelines.Add(MillisecondKernel(3, 0));
   for (uint64_t i = 1; i <= 100; ++i) {
-    timelines.Add(KernelOf(4, 4 * i * kMillisecondNs));
-    timelines.Add(KernelOf(3, (4 * i + 2) * kMillisecondNs));
+    timelines.Add(MillisecondKernel(4, 4 * i * kMillisecondNs));
+    timelines.Add(MillisecondKernel(3, (4 * i + 2) * kMillisecondNs));
   }
   timelines.Add(UntracedOf(4, 410 * kMillisecondNs, 450 * kMillisecondNs));
   timelines.AdvanceTo(1000 * kMillisecondNs);
@@ -63,14 +63,14 @@ TEST(ProcessTimelinesTest, OneThatLaunchesNoMoreMakesRoomForAnother) {
   uint64_t time_ns = 0;
   // The first one is known to be alone, and is not kept.
   for (uint16_t source = 0; source <= ProcessTimelines::kMost; ++source) {
-    timelines.Add(KernelOf(source, time_ns += kMillisecondNs));
+    timelines.Add(MillisecondKernel(source, time_ns += kMillisecondNs));
   }
-  timelines.Add(KernelOf(100, time_ns += kMillisecondNs));
+  timelines.Add(MillisecondKernel(100, time_ns += kMillisecondNs));
   EXPECT_EQ(timelines.Of(100), nullptr);
   for (uint16_t source = 2; source <= ProcessTimelines::kMost; ++source) {
-    timelines.Add(KernelOf(source, time_ns += ProcessTimelines::kForgottenNs / 4));
+    timelines.Add(MillisecondKernel(source, time_ns += ProcessTimelines::kForgottenNs / 4));
   }
-  timelines.Add(KernelOf(100, time_ns += kMillisecondNs));
+  timelines.Add(MillisecondKernel(100, time_ns += kMillisecondNs));
   EXPECT_NE(timelines.Of(100), nullptr);
   EXPECT_EQ(timelines.Of(1), nullptr);
   EXPECT_NE(timelines.Of(2), nullptr);

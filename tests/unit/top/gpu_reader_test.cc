@@ -2,17 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/nanoseconds.h"
 #include "tests/unit/top/fake_gpu.h"
 
 namespace utlz::top {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
-
 TEST(GpuReaderTest, LeavesWhatNvmlDoesNotSayUnknown) {
   const NvmlTable table = FakeGpu::Table();
   GpuReader reader(table, 3, nullptr);
-  const GpuSnapshot gpu = reader.Read(kSecond);
+  const GpuSnapshot gpu = reader.Read(kSecondNs);
   EXPECT_EQ(gpu.index, 3u);
   EXPECT_EQ(gpu.gpu_util_percent, 80);
   EXPECT_EQ(gpu.power_watts, 690);
@@ -28,11 +27,11 @@ TEST(GpuReaderTest, GpmSpeaksFromTheSecondReadingOn) {
   const NvmlTable table = FakeGpu::Table();
   {
     GpuReader reader(table, 0, nullptr);
-    const GpuSnapshot first = reader.Read(kSecond);
+    const GpuSnapshot first = reader.Read(kSecondNs);
     EXPECT_EQ(first.source, ComputeSource::kNvml);
     EXPECT_FALSE(first.sm_active_percent);
     for (int i = 2; i < 5; ++i) {
-      const GpuSnapshot gpu = reader.Read(i * kSecond);
+      const GpuSnapshot gpu = reader.Read(i * kSecondNs);
       EXPECT_EQ(gpu.source, ComputeSource::kGpm);
       EXPECT_EQ(gpu.sm_active_percent, 2);
       EXPECT_EQ(gpu.dram_active_percent, 10);
@@ -49,8 +48,8 @@ TEST(GpuReaderTest, WithoutGpmOnlyNvmlSpeaks) {
   const NvmlTable table = FakeGpu::Table();
   FakeGpu::gpm_supported = 0;
   GpuReader reader(table, 0, nullptr);
-  reader.Read(kSecond);
-  const GpuSnapshot gpu = reader.Read(2 * kSecond);
+  reader.Read(kSecondNs);
+  const GpuSnapshot gpu = reader.Read(2 * kSecondNs);
   EXPECT_STREQ(NameOf(gpu.source), "NVML");
   EXPECT_FALSE(gpu.compute_percent);
   EXPECT_FALSE(EfficiencyScorePercent(gpu));
@@ -59,12 +58,12 @@ TEST(GpuReaderTest, WithoutGpmOnlyNvmlSpeaks) {
 TEST(GpuReaderTest, TheTrendOfMemoryIsOverTheLastMinute) {
   const NvmlTable table = FakeGpu::Table();
   GpuReader reader(table, 0, nullptr);
-  EXPECT_FALSE(reader.Read(kSecond).memory_change_bytes_per_second);
+  EXPECT_FALSE(reader.Read(kSecondNs).memory_change_bytes_per_second);
   FakeGpu::used_bytes = 600;
-  EXPECT_EQ(reader.Read(3 * kSecond).memory_change_bytes_per_second, -200);
+  EXPECT_EQ(reader.Read(3 * kSecondNs).memory_change_bytes_per_second, -200);
   FakeGpu::used_bytes = 1200;
   // The reading of the first second is too old by now; that of the third is not.
-  EXPECT_EQ(reader.Read(63 * kSecond).memory_change_bytes_per_second, 10);
+  EXPECT_EQ(reader.Read(63 * kSecondNs).memory_change_bytes_per_second, 10);
 }
 
 }  // namespace

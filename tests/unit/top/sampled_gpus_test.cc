@@ -4,10 +4,11 @@
 
 #include <string>
 
+#include "tests/support/nanoseconds.h"
+
 namespace utlz::top {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
 constexpr char kUuidText[] = "GPU-41414141-4141-4141-4141-414141414141";
 
 class SampledGpusTest : public ::testing::Test {
@@ -64,7 +65,7 @@ class SampledGpusTest : public ::testing::Test {
 TEST_F(SampledGpusTest, SamplesBecomeSharesOfThePeaks) {
   SendSet();
   SendSample(1000, 400, 100);
-  const GpuSnapshot gpu = Complete(kSecond);
+  const GpuSnapshot gpu = Complete(kSecondNs);
   EXPECT_EQ(gpu.source, ComputeSource::kSampler);
   EXPECT_NEAR(gpu.sm_active_percent.value_or(-1), 40, 1e-9);
   // 200 bytes in a microsecond, of 1000.
@@ -76,16 +77,16 @@ TEST_F(SampledGpusTest, SamplesBecomeSharesOfThePeaks) {
 TEST_F(SampledGpusTest, ValuesStayUntilTheyAreStale) {
   SendSet();
   SendSample(1000, 400, 100);
-  Complete(kSecond);
-  EXPECT_EQ(Complete(2 * kSecond).source, ComputeSource::kSampler);
-  EXPECT_EQ(Complete(2 * kSecond + SampledGpus::kStaleNs).source, ComputeSource::kNvml);
+  Complete(kSecondNs);
+  EXPECT_EQ(Complete(2 * kSecondNs).source, ComputeSource::kSampler);
+  EXPECT_EQ(Complete(2 * kSecondNs + SampledGpus::kStaleNs).source, ComputeSource::kNvml);
 }
 
 TEST_F(SampledGpusTest, SaysWhyThereIsNothing) {
   SamplerStatus status;
   status.set_reason("no permission\x1b");
   Send(FRAME_SAMPLER_STATUS, status);
-  const GpuSnapshot gpu = Complete(kSecond);
+  const GpuSnapshot gpu = Complete(kSecondNs);
   EXPECT_EQ(gpu.source, ComputeSource::kNvml);
   EXPECT_EQ(gpu.source_reason, "no permission\\x1b");
 }
@@ -97,7 +98,7 @@ TEST_F(SampledGpusTest, GpmIsLeftAsItIs) {
   gpu.uuid = kUuidText;
   gpu.source = ComputeSource::kGpm;
   gpu.sm_active_percent = 7;
-  gpus_.Complete(kSecond, &gpu);
+  gpus_.Complete(kSecondNs, &gpu);
   EXPECT_EQ(gpu.sm_active_percent, 7);
 }
 
@@ -105,7 +106,7 @@ TEST_F(SampledGpusTest, RubbishChangesNothing) {
   gpus_.Consume(FRAME_SAMPLES, "\xff\xff");
   gpus_.Consume(FRAME_METRIC_SET, "rubbish");
   SendSample(1, 1, 1);  // of a set that nobody named
-  EXPECT_EQ(Complete(kSecond).source, ComputeSource::kNvml);
+  EXPECT_EQ(Complete(kSecondNs).source, ComputeSource::kNvml);
 }
 
 }  // namespace

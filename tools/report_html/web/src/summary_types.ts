@@ -656,6 +656,9 @@ export interface Owner {
   own_recomputation_time_ns?: number;
   steady_state_share?: number;
   time_without_flops_ns?: number;
+  idle_frames?: string[];
+  idle_frame_ns?: number[];
+  sampled_idle_ns?: number;
 }
 
 export interface Application {

@@ -17,6 +17,7 @@ const LABELS: Record<string, [label: string, meaning: string]> = {
   warmup: ["warm-up", "steps that were slow"],
   steps: ["steps", "what all figures are of"],
   work: ["work", "from the first kernel to the last record"],
+  untraced: ["not traced", "after the last traced step: more steps, or what follows them"],
   end: ["end", "after the last step"],
 };
 

@@ -46,6 +46,25 @@ function describe(owner: Owner): string {
     .filter(Boolean).join("; ");
 }
 
+const MOST_IDLE_FRAMES = 5;
+
+// What launching threads were in while the GPU waited for this line, by samples.
+function IdleFrames({ owner }: { owner: Owner }) {
+  const sampled = owner.sampled_idle_ns ?? 0;
+  if (sampled <= 0) return null;
+  return (
+    <div class="idle-frames">
+      <h4>In the idle time before it, launching threads were in</h4>
+      <ol>
+        {(owner.idle_frames ?? []).slice(0, MOST_IDLE_FRAMES).map((frame, i) => (
+          <li key={frame}>{format.share((owner.idle_frame_ns?.[i] ?? 0) / sampled)} {frame}</li>
+        ))}
+      </ol>
+      <p class="muted">sampled in {format.time(sampled)} of it</p>
+    </div>
+  );
+}
+
 // The figures of one part, under the graph.
 export function OwnerFacts({ node }: { node: OwnerNode }) {
   const { owner } = node;
@@ -59,6 +78,7 @@ export function OwnerFacts({ node }: { node: OwnerNode }) {
           <div key={label}><dt>{label}</dt><dd>{value}</dd></div>
         ))}
       </dl>
+      <IdleFrames owner={owner} />
     </div>
   );
 }
