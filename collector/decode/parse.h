@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "collector/decode/message_memory.h"
+
 namespace utlz {
 
 // Columnar frames may be as large as a frame can be; the others describe, and are small. What is
@@ -18,6 +20,13 @@ template <typename Message>
 bool Parse(std::string_view payload, Message* message,
            size_t maximum_bytes = kMaxDescriptionBytes) {
   return payload.size() <= maximum_bytes &&
+         message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
+}
+
+// The same of messages that may fill a frame, and hold others without a number that bounds them.
+template <typename Message>
+bool ParseWithinMemory(std::string_view payload, Message* message) {
+  return FitsInMemory(payload, *Message::descriptor()) &&
          message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
 }
 

@@ -9,6 +9,8 @@
 namespace utlz {
 namespace {
 
+constexpr std::string_view kDigits = "0123456789abcdef";
+
 // The character that well-formed UTF-8 of these bytes means.
 uint32_t CodeOf(std::string_view bytes) {
   const auto first = static_cast<uint8_t>(bytes[0]);
@@ -54,10 +56,14 @@ std::string Harmless(std::string_view text, Replace replace) {
   return harmless;
 }
 
-std::string Hex(uint8_t byte) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  return {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+// Of a character that two bytes of UTF-16 hold.
+std::string Unicode(uint32_t code) {
+  std::string text = "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[code >> shift & 15];
+  return text;
 }
+
+std::string Hex(uint8_t byte) { return {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]}; }
 
 // All but what lies between the first `head` and the last `tail` characters of `length`.
 std::string WithoutMiddle(std::string_view text, size_t length, size_t head, size_t tail) {
@@ -110,6 +116,25 @@ bool IsPlainInMarkdown(std::string_view text, size_t i) {
 }
 
 }  // namespace
+
+std::string EscapeInJson(std::string_view json) {
+  const auto is_harmless = [](char byte) { return static_cast<uint8_t>(byte) < 0x7f; };
+  if (std::all_of(json.begin(), json.end(), is_harmless)) return std::string(json);
+  std::string escaped;
+  escaped.reserve(json.size());
+  while (!json.empty()) {
+    bool valid = false;
+    const std::string_view character = TakeCharacter(&json, &valid);
+    const uint32_t code = valid ? CodeOf(character) : 0;
+    // The library escaped what is below: what is left of it stands between the values.
+    if (code < 0x7f || !IsHarmful(code)) {
+      escaped += character;
+    } else {
+      escaped += Unicode(code);
+    }
+  }
+  return escaped;
+}
 
 std::string EscapeForTerminal(std::string_view text) { return Harmless(text, Hex); }
 

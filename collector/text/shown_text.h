@@ -20,6 +20,10 @@ std::string TerminalName(std::string_view name, size_t width);
 // Markdown or HTML could act on where it stands is an entity.
 std::string MarkdownName(std::string_view name, size_t width);
 
+// JSON whose texts hold what may have been written by anybody: characters that would be `\xNN` above
+// become `\uNNNN`, which readers of JSON take for the same. `json` is valid, as a library wrote it.
+std::string EscapeInJson(std::string_view json);
+
 // Replaces invalid UTF-8 by U+FFFD and leaves the rest.
 std::string ToValidUtf8(std::string_view text);
 

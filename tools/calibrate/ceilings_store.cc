@@ -11,6 +11,7 @@
 
 #include "collector/files/output_file.h"
 #include "collector/files/output_stream.h"
+#include "tools/json/nesting.h"
 
 namespace utlz {
 namespace {
@@ -87,7 +88,7 @@ std::string CeilingsToJson(const DeviceCeilings& ceilings) {
 }
 
 absl::StatusOr<DeviceCeilings> CeilingsFromJson(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = NestsTooDeeply(text) ? Json() : Json::parse(text, nullptr, false);
   if (!json.is_object() || TextOf(json, "schema") != kSchema || !IsUuid(TextOf(json, "uuid"))) {
     return absl::InvalidArgumentError("not ceilings of utlz calibrate (utlz.ceilings/1)");
   }

@@ -16,6 +16,7 @@
 #include "collector/unique_fd.h"
 #include "tools/attach/target/proc_file.h"
 #include "tools/exporter/find_places.h"
+#include "tools/json/nesting.h"
 
 namespace utlz {
 namespace {
@@ -99,6 +100,7 @@ bool IsIn(const std::string& path, std::string_view folder) {
 }  // namespace
 
 absl::StatusOr<std::vector<AttachRule>> ParseAttachRules(const std::string& text) {
+  if (NestsTooDeeply(text)) return absl::InvalidArgumentError("the rules nest too deeply");
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_array()) return absl::InvalidArgumentError("the rules are no array of JSON");
   if (json.size() > kMostRules) return absl::InvalidArgumentError("there are too many rules");

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "collector/text/shown_text.h"
 #include "tools/compare/render_difference.h"
 
 namespace utlz {
@@ -149,7 +150,7 @@ Json DifferenceJson(const Difference& difference) {
 
 // Names are a program's bytes and may be no UTF-8: what is broken is replaced.
 std::string Dump(const Json& object) {
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return EscapeInJson(object.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "collector/text/shown_text.h"
+
 namespace utlz {
 namespace {
 
@@ -13,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 // Names are bytes of the profiled program: what is no UTF-8 is replaced, the rest escaped.
 std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return EscapeInJson(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string Text(std::string_view text) { return Dump(Json(std::string(text))); }

@@ -9,6 +9,7 @@
 #include "collector/decode/parse.h"
 #include "collector/exact_shares.h"
 #include "collector/run/run_intake.h"
+#include "collector/text/shown_text.h"
 #include "tools/export/gap_times.h"
 #include "tools/export/node_stacks.h"
 #include "tools/export/pprof_values.h"
@@ -94,7 +95,7 @@ class PprofExport {
 
   void Describe() {
     writer_.SetTime(summary_.run().start_time_ns(), summary_.run().wall_ns());
-    writer_.AddComment(absl::StrCat("utlz ", summary_.run().utlz_version()));
+    writer_.AddComment(absl::StrCat("utlz ", EscapeForTerminal(summary_.run().utlz_version())));
     writer_.AddComment(
         "Time, FLOPs, bytes and launches are of the whole run, as utlz report has them; idle time "
         "is of its steady part, before the next kernel; (idle) is followed by none that was "

@@ -1,8 +1,10 @@
 #include "tools/export/trace_export.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -80,6 +82,39 @@ absl::Status CannotWrite(const absl::Status& why) {
   return absl::UnavailableError(absl::StrCat(why.message(), "; choose another place with -o"));
 }
 
+absl::Status CheckMayWrite(const std::string& trace_path, bool replace) {
+  if (ProfileReader::Open(trace_path).ok()) {
+    return absl::InvalidArgumentError(trace_path +
+                                      " is a profile, which the trace would replace; choose "
+                                      "another place with -o");
+  }
+  if (!replace && IsFile(trace_path)) {
+    return absl::AlreadyExistsError(trace_path + " exists, and is left alone; --force replaces it");
+  }
+  return absl::OkStatus();
+}
+
+using Writer = std::function<TraceExportResult(std::ostream* out)>;
+
+absl::StatusOr<TraceExportResult> WriteTo(int fd, const std::string& place, const Writer& writer) {
+  OutputStream out(fd);
+  TraceExportResult result = writer(&out);
+  if (!out.flush()) {
+    return CannotWrite(absl::ErrnoToStatus(errno, "cannot write the trace " + place));
+  }
+  return result;
+}
+
+// Moved to its place whole, so that a failure leaves an older trace be.
+absl::StatusOr<TraceExportResult> WriteFile(const std::string& trace_path, const Writer& writer) {
+  absl::StatusOr<OutputFile> file = OutputFile::Create(trace_path, {.what = "trace"});
+  if (!file.ok()) return CannotWrite(file.status());
+  absl::StatusOr<TraceExportResult> result = WriteTo(file->fd(), trace_path, writer);
+  if (!result.ok()) return result;
+  if (absl::Status status = file->Publish(); !status.ok()) return CannotWrite(status);
+  return result;
+}
+
 }  // namespace
 
 absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, TraceFormat format,
@@ -91,33 +126,30 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
   }
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(profile_path);
   if (!reader.ok()) return reader.status();
-  if (ProfileReader::Open(trace_path).ok()) {
-    return absl::InvalidArgumentError(trace_path +
-                                      " is a profile, which the trace would replace; choose "
-                                      "another place with -o");
-  }
-  if (!options.replace && IsFile(trace_path)) {
-    return absl::AlreadyExistsError(trace_path + " exists, and is left alone; --force replaces it");
+  const bool to_standard_output = trace_path == kStandardOutput;
+  if (!to_standard_output) {
+    if (absl::Status status = CheckMayWrite(trace_path, options.replace); !status.ok()) {
+      return status;
+    }
   }
   const absl::StatusOr<Summary> summary = LoadSummary(profile_path);
   if (!summary.ok()) return summary.status();
   const absl::StatusOr<TraceSelection> selection =
       SelectionOf(options, summary->run().start_time_ns());
   if (!selection.ok()) return selection.status();
-  // Moved to its place whole, so that a failure leaves an older trace be.
-  absl::StatusOr<OutputFile> file = OutputFile::Create(trace_path, {.what = "trace"});
-  if (!file.ok()) return CannotWrite(file.status());
-  OutputStream out(file->fd());
-  TraceExportResult result =
-      format == TraceFormat::kPprof
-          ? WritePprof(*summary, {.counters = options.counters, .paths = options.paths}, &*reader,
-                       &out)
-          : WriteTrace(*summary, format, *selection, &*reader, &out);
-  if (!out.flush()) {
-    return CannotWrite(absl::ErrnoToStatus(errno, "cannot write the trace " + trace_path));
-  }
-  if (absl::Status status = file->Publish(); !status.ok()) return CannotWrite(status);
-  result.frames_refused += reader->refused_frames();
+  const Writer writer = [&](std::ostream* out) {
+    if (format != TraceFormat::kPprof) {
+      return WriteTrace(*summary, format, *selection, &*reader, out);
+    }
+    const PprofOptions pprof{.counters = options.counters, .paths = options.paths};
+    return WritePprof(*summary, pprof, &*reader, out);
+  };
+  // Standard output may be a file that is open, which is written to where it stands.
+  absl::StatusOr<TraceExportResult> result =
+      to_standard_output ? WriteTo(STDOUT_FILENO, "to standard output", writer)
+                         : WriteFile(trace_path, writer);
+  if (!result.ok()) return result;
+  result->frames_refused += reader->refused_frames();
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "tools/export/trace_export_result.h"
@@ -28,6 +29,9 @@ struct TraceExportOptions {
   bool paths = true;     // folders of source files
   bool replace = false;  // a file that is there; never a profile
 };
+
+// A path that means standard output, whatever that is: a pipe, or a file that is open already.
+inline constexpr std::string_view kStandardOutput = "-";
 
 // Exports the profile at `profile_path` to `trace_path`.
 // Errors: NotFound or InvalidArgument for the profile or the options, AlreadyExists where a file is

@@ -83,7 +83,7 @@ std::string RenderHistory(const HistoryReport& report, const HistoryTextOptions&
 }
 
 std::string RenderHistoryJson(const HistoryReport& report) {
-  return MessageToJson(report).dump(2) + "\n";
+  return EscapeInJson(MessageToJson(report).dump(2)) + "\n";
 }
 
 }  // namespace utlz

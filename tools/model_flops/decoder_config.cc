@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/json/nesting.h"
 #include "tools/model_flops/decoder_family.h"
 
 namespace utlz {
@@ -254,6 +255,7 @@ bool HasTextPart(const Json& json) {
 }  // namespace
 
 absl::StatusOr<DecoderConfig> ParseDecoderConfig(const std::string& text) {
+  if (NestsTooDeeply(text)) return Refused("it nests too deeply");
   const Json whole = Json::parse(text, nullptr, false);
   if (!whole.is_object()) return Refused("it is not a JSON object");
   DecoderConfig config;

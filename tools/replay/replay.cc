@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "collector/decode/parse.h"
 #include "collector/profile/profile_reader.h"
 #include "collector/summarize/summary_builder.h"
 #include "proto/profile.pb.h"
@@ -22,13 +23,11 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
     if (frame.type == FRAME_RANKS && frame.source == 0) {
-      has_ranks =
-          ranks.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()));
+      has_ranks = ParseWithinMemory(frame.payload, &ranks);
       continue;
     }
     RunStart start;
-    if (note && frame.type == FRAME_RUN_START &&
-        start.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()))) {
+    if (note && frame.type == FRAME_RUN_START && Parse(frame.payload, &start)) {
       start.set_recording(true);
       start.set_recording_note(*note);
       intake.Consume(frame.source, frame.type, start.SerializeAsString());
@@ -71,8 +70,7 @@ absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& 
   if (reader->finished() || TakesLongToReplay(path, options)) {
     const std::optional<FrameView> frame = reader->FindLast(FRAME_SUMMARY);
     Summary summary;
-    if (frame && frame->source == 0 &&
-        summary.ParseFromArray(frame->payload.data(), static_cast<int>(frame->payload.size()))) {
+    if (frame && frame->source == 0 && ParseWithinMemory(frame->payload, &summary)) {
       if (!reader->finished()) MarkAsCheckpoint(&summary);
       if (!IsOfEarlierRules(summary) || TakesLongToReplay(path, options)) return summary;
     }

@@ -117,9 +117,9 @@ std::string RenderCsv(const Summary& summary) {
           PrefixedTitles("device_", kOfDevice) + "\r\n";
   const std::string capture = CaptureCells(summary);
   const std::vector<std::string> devices = DeviceCells(summary);
+  const DeviceIndex index(summary);
   for (const KernelSummary& kernel : summary.kernels()) {
-    const size_t device =
-        summary.devices().empty() ? 0 : static_cast<size_t>(DeviceIndexOf(summary, kernel));
+    const auto device = static_cast<size_t>(index.Of(kernel));
     text += CellsOf(MessageToJson(kernel), titles).substr(1) + capture + devices[device] + "\r\n";
   }
   return text;

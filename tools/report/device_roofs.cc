@@ -28,11 +28,15 @@ bool PeaksAgree(const DeviceSummary& a, const DeviceSummary& b) {
 
 }  // namespace
 
-int DeviceIndexOf(const Summary& summary, const KernelSummary& kernel) {
+DeviceIndex::DeviceIndex(const Summary& summary) {
   for (int i = 0; i < summary.devices_size(); ++i) {
-    if (summary.devices(i).uuid() == kernel.device_uuid()) return i;
+    by_uuid_.try_emplace(summary.devices(i).uuid(), i);
   }
-  return 0;
+}
+
+int DeviceIndex::Of(const KernelSummary& kernel) const {
+  const auto found = by_uuid_.find(kernel.device_uuid());
+  return found == by_uuid_.end() ? 0 : found->second;
 }
 
 bool ShareRoof(const DeviceSummary& a, const DeviceSummary& b) {

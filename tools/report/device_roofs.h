@@ -5,15 +5,25 @@
 #define UTLZ_TOOLS_REPORT_DEVICE_ROOFS_H_
 
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
-// Index into `summary.devices()` of the GPU that a kernel ran on; the first where none is named, or
-// one that is not listed. The summary must have a device.
-int DeviceIndexOf(const Summary& summary, const KernelSummary& kernel);
+// Where in `summary.devices()` the GPU of a kernel is: the first where none is named, or one that
+// is not listed. The summary must outlive it, unchanged.
+class DeviceIndex {
+ public:
+  explicit DeviceIndex(const Summary& summary);
+
+  int Of(const KernelSummary& kernel) const;
+
+ private:
+  std::unordered_map<std::string_view, int> by_uuid_;
+};
 
 // Whether a chart may show kernels of both under the roof of either: GPUs of one name with the same
 // peaks at the highest clock, as far as both are known. A clock that is held down makes no other

@@ -234,10 +234,11 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
       (numbered ? "|---:" : "") + "|---|---:|---:|---:|---:|---:|---:|---|---:|\n";
   const std::vector<const KernelSummary*> kernels = SortedKernels(summary, options.order);
   const size_t rows = std::min<size_t>(options.top, kernels.size());
+  const DeviceIndex devices(summary);
   for (size_t i = 0; i < rows; ++i) {
     const KernelSummary& kernel = *kernels[i];
     const double per_second = kernel.time_ns() > 0 ? 1e9 / kernel.time_ns() : 0;
-    if (numbered) text += "| " + std::to_string(DeviceIndexOf(summary, kernel)) + " ";
+    if (numbered) text += "| " + std::to_string(devices.Of(kernel)) + " ";
     text +=
         "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
         TimeText(KnownValue(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())) +

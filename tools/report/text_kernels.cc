@@ -138,11 +138,12 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
   Table table(columns, options.columns);
   const size_t rows = std::min<size_t>(options.top, kernels.size());
   const std::vector<std::string> names = FittingNames(kernels, rows, table.free_width());
+  const DeviceIndex devices(summary);
   for (size_t i = 0; i < rows; ++i) {
     const KernelSummary& kernel = *kernels[i];
     std::vector<std::string> cells = {names[i]};
     const auto add = [&cells](std::string cell) { cells.push_back(std::move(cell)); };
-    if (numbered) add(std::to_string(DeviceIndexOf(summary, kernel)));
+    if (numbered) add(std::to_string(devices.Of(kernel)));
     add(TimeText(KnownValue(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())));
     add(TimeText(KnownValue(kernel.has_time_ns(), kernel.time_ns())));
     add(ShortPercentText(KnownValue(kernel.has_time_share(), kernel.time_share())));

@@ -1,6 +1,7 @@
 // A small roofline for the terminal: log-log, kernels as letters, those with most time first.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <vector>
@@ -21,6 +22,7 @@ constexpr size_t kAxisColumns = 7;
 constexpr size_t kLegendColumns = 34;
 constexpr size_t kLetters = 10;
 constexpr size_t kLeastColumns = 30;
+constexpr size_t kRoofCandidates = 128;
 
 struct Roof {
   double bytes_per_second = 0;
@@ -45,9 +47,10 @@ bool HasPlace(const KernelSummary& kernel) {
 struct Drawn {
   int device = 0;
   std::vector<bool> under;  // by device
+  DeviceIndex index;
 
-  bool Holds(const Summary& summary, const KernelSummary& kernel) const {
-    return under[static_cast<size_t>(DeviceIndexOf(summary, kernel))];
+  bool Holds(const KernelSummary& kernel) const {
+    return under[static_cast<size_t>(index.Of(kernel))];
   }
 };
 
@@ -59,22 +62,43 @@ std::vector<bool> UnderRoofOf(const Summary& summary, int device) {
   return under;
 }
 
-// The roof under which kernels with a place take most time.
-Drawn ChooseRoof(const Summary& summary) {
+// Of kernels that have a place, by device.
+std::vector<double> PlacedTimeNs(const Summary& summary, const DeviceIndex& index) {
   std::vector<double> time_ns(static_cast<size_t>(summary.devices_size()), 0);
   for (const KernelSummary& kernel : summary.kernels()) {
     if (!HasPlace(kernel)) continue;
-    time_ns[static_cast<size_t>(DeviceIndexOf(summary, kernel))] += kernel.time_ns();
+    time_ns[static_cast<size_t>(index.Of(kernel))] += kernel.time_ns();
   }
-  Drawn drawn = {0, UnderRoofOf(summary, 0)};
+  return time_ns;
+}
+
+// The devices whose kernels take most time, in their order. Only their roofs are compared with all
+// others: a profile may name any number of devices.
+std::vector<int> RoofCandidates(const std::vector<double>& time_ns) {
+  std::vector<int> devices(time_ns.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  if (devices.size() <= kRoofCandidates) return devices;
+  std::stable_sort(devices.begin(), devices.end(), [&](int a, int b) {
+    return time_ns[static_cast<size_t>(a)] > time_ns[static_cast<size_t>(b)];
+  });
+  devices.resize(kRoofCandidates);
+  std::sort(devices.begin(), devices.end());
+  return devices;
+}
+
+// The roof under which kernels with a place take most time.
+Drawn ChooseRoof(const Summary& summary) {
+  Drawn drawn = {0, UnderRoofOf(summary, 0), DeviceIndex(summary)};
+  const std::vector<double> time_ns = PlacedTimeNs(summary, drawn.index);
   double most_ns = 0;
-  for (int device = 0; device < summary.devices_size(); ++device) {
+  for (const int device : RoofCandidates(time_ns)) {
     std::vector<bool> under = UnderRoofOf(summary, device);
     double sum_ns = 0;
     for (size_t i = 0; i < under.size(); ++i) sum_ns += under[i] ? time_ns[i] : 0;
     if (!(sum_ns > most_ns)) continue;
     most_ns = sum_ns;
-    drawn = {device, std::move(under)};
+    drawn.device = device;
+    drawn.under = std::move(under);
   }
   return drawn;
 }
@@ -82,7 +106,7 @@ Drawn ChooseRoof(const Summary& summary) {
 std::vector<const KernelSummary*> KernelsUnder(const Drawn& drawn, const Summary& summary) {
   std::vector<const KernelSummary*> kernels;
   for (const KernelSummary& kernel : summary.kernels()) {
-    if (HasPlace(kernel) && drawn.Holds(summary, kernel)) kernels.push_back(&kernel);
+    if (HasPlace(kernel) && drawn.Holds(kernel)) kernels.push_back(&kernel);
   }
   return kernels;
 }
@@ -282,7 +306,7 @@ std::string UnderOtherRoofs(const Summary& summary, const Drawn& drawn) {
   double share = 0;
   size_t kernels = 0;
   for (const KernelSummary& kernel : summary.kernels()) {
-    if (!HasPlace(kernel) || drawn.Holds(summary, kernel)) continue;
+    if (!HasPlace(kernel) || drawn.Holds(kernel)) continue;
     share += kernel.time_share();
     ++kernels;
   }

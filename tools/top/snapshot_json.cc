@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "collector/text/shown_text.h"
 #include "tools/json/message_json.h"
 #include "tools/top/clock_limits.h"
 
@@ -94,7 +95,7 @@ std::string SnapshotJson(const Snapshot& snapshot) {
     object["runs"].push_back(MessageToJson(run));
     object["runs"].back().erase("accepted");
   }
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return EscapeInJson(object.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace utlz::top

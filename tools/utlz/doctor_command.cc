@@ -48,7 +48,9 @@ std::string RenderJson(const std::vector<DoctorFact>& facts) {
     if (!fact.remedy.empty()) entry["remedy"] = fact.remedy;
     document["facts"].push_back(entry);
   }
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return EscapeInJson(
+             document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+         "\n";
 }
 
 DoctorFact FactOfName() {

@@ -25,14 +25,14 @@ int RunExport(const ExportArguments& arguments) {
   TraceExportOptions options = arguments.options;
   options.counters = !arguments.no_counters;
   options.paths = !arguments.no_paths;
-  const std::string output = arguments.output == "-" ? "/dev/stdout" : arguments.output;
   const absl::StatusOr<TraceExportResult> result =
-      ExportTrace(arguments.profile, arguments.format, output, options);
+      ExportTrace(arguments.profile, arguments.format, arguments.output, options);
   if (!result.ok()) {
     return Fail(result.status(), kFailure);
   }
   std::fprintf(stderr, "utlz: %s: %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64 " NVTX ranges",
-               output.c_str(), result->kernels, result->copies, result->markers);
+               arguments.output == kStandardOutput ? "standard output" : arguments.output.c_str(),
+               result->kernels, result->copies, result->markers);
   if (arguments.format == TraceFormat::kPprof) {
     std::fprintf(stderr, "; open it with go tool pprof, or in speedscope\n");
   } else {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collector/text/shown_text.h"
+#include "google/protobuf/stubs/common.h"
 #include "tools/run/run.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/command_split.h"
@@ -37,6 +38,13 @@ void OccupyStandardStreams() {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
     open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
   }
+}
+
+// Protobuf would print a line for each text of a profile that is no valid UTF-8. Reports replace it.
+void SilenceProtobuf() {
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+  google::protobuf::SetLogHandler(nullptr);
+#endif
 }
 
 bool IsUnknownCommand(const CLI::App& program, const std::vector<std::string>& arguments) {
@@ -119,6 +127,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   utlz::OccupyStandardStreams();
+  utlz::SilenceProtobuf();
   try {
     return utlz::Main(argc, argv);
   } catch (const std::exception& error) {

@@ -47,6 +47,11 @@ TEST_F(AgentCostTest, IsOfTheTimeThatTheProcessLived) {
   EXPECT_EQ(Share(), -1) << "no time";
 }
 
+TEST_F(AgentCostTest, IsNoMoreThanAllOfTheTime) {
+  process_.status.set_tracing_cost_ns(uint64_t{1} << 62);
+  EXPECT_EQ(Share(), 1);
+}
+
 TEST_F(AgentCostTest, IsNotKnownOfAnAgentThatSaidNothing) {
   process_.status.set_tracing_cost_ns(1'000'000);
   process_.has_status = false;

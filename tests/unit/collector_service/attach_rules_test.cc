@@ -44,6 +44,8 @@ TEST(AttachRulesTest, WhatIsWrongIsSaid) {
         R"([{"name": "a", "user": "root"},)"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseAttachRules(wrong).status())) << wrong;
   }
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseAttachRules(deep).status()));
 }
 
 TEST(AttachRulesTest, EveryKeyMustFit) {

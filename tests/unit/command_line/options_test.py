@@ -4,11 +4,13 @@
 """
 
 import fcntl
+import json
 import os
 import pty
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import unittest
 
@@ -78,6 +80,17 @@ class OptionsTest(unittest.TestCase):
         self.assertEqual(0, status)
         self.assertIn("nothing was recorded between --from and --to", said)
         self.assertNotIn("nothing was recorded", export("--from", "10", "--to", "10.2")[1])
+
+    def test_an_export_to_standard_output_goes_on_in_the_file_that_it_leads_to(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"first line\n")
+            file.flush()
+            done = subprocess.run([UTLZ, "export", PROFILE, "-o", "-", "--format", "chrome",
+                                   "--to", "0.1"], stdout=file, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(0, done.returncode, done.stderr)
+            with open(file.name, "rb") as written:
+                self.assertEqual(b"first line\n", written.readline())
+                self.assertIn("traceEvents", json.load(written))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "tools/json/nesting.h"
+
 namespace utlz {
 namespace {
 
@@ -380,6 +384,24 @@ TEST(DecoderConfigTest, RefusesWhatItCannotCount) {
     EXPECT_NE(config.status().message().find("--model-flops-per-token"), absl::string_view::npos);
   }
   EXPECT_FALSE(ReadDecoderConfig("/does/not/exist").ok());
+}
+
+TEST(DecoderConfigTest, DeepNestingDoesNotOverflowTheStack) {
+  constexpr int kLevels = 200'000;
+  const std::string deep = std::string(kLevels, '[') + std::string(kLevels, ']');
+  const auto config = ParseDecoderConfig(R"({"text_config": {"model_type": )" + deep + "}}");
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.status().message().find("nests too deeply"), absl::string_view::npos);
+}
+
+TEST(JsonNesting, BracketsInTextsAreNoLevels) {
+  const std::string text = R"({"a": "\"[)" + std::string(1000, '{') + R"("})";
+  EXPECT_FALSE(NestsTooDeeply(text));
+  EXPECT_TRUE(NestsTooDeeply(std::string(kMostJsonLevels + 1, '[')));
+  EXPECT_FALSE(NestsTooDeeply(std::string(kMostJsonLevels, '[')));
+  std::string beside;
+  for (int i = 0; i < 1000; ++i) beside += "[],";
+  EXPECT_FALSE(NestsTooDeeply(beside));
 }
 
 }  // namespace

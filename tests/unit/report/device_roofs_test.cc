@@ -90,10 +90,10 @@ TEST(DeviceRoofsTest, RoofsOfOtherNamesOrPeaksAreOthers) {
 
 TEST(DeviceRoofsTest, AKernelThatNamesNoListedGpuIsOfTheFirst) {
   Summary summary = Mixed();
-  EXPECT_EQ(DeviceIndexOf(summary, summary.kernels(0)), 0);
-  EXPECT_EQ(DeviceIndexOf(summary, summary.kernels(1)), 1);
+  EXPECT_EQ(DeviceIndex(summary).Of(summary.kernels(0)), 0);
+  EXPECT_EQ(DeviceIndex(summary).Of(summary.kernels(1)), 1);
   summary.mutable_kernels(1)->set_device_uuid("GPU-9");
-  EXPECT_EQ(DeviceIndexOf(summary, summary.kernels(1)), 0);
+  EXPECT_EQ(DeviceIndex(summary).Of(summary.kernels(1)), 0);
 }
 
 TEST(DeviceRoofsTest, TheRooflineIsOfTheGpuWithMostTimeAndNamesOthers) {

@@ -270,5 +270,17 @@ TEST(TextRooflineTest, NumbersOfNoGpuHarmNothing) {
   EXPECT_EQ(RenderRoofline(summary, {}), "") << "no place can be told";
 }
 
+TEST(TextRooflineTest, OfManyGpusTheRoofWithMostTimeIsDrawn) {
+  Summary summary = Roof();
+  AddKernel(&summary, 100, 3e14);
+  for (int i = 1; i < 300; ++i) {
+    *summary.add_devices() = summary.devices(0);
+    summary.mutable_devices(i)->set_name("GPU of kind " + std::to_string(i));
+    summary.mutable_devices(i)->set_uuid("GPU-" + std::to_string(i));
+  }
+  summary.mutable_kernels(0)->set_device_uuid("GPU-299");
+  EXPECT_NE(RenderRoofline(summary, {}).find("Roofline of GPU 299"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace utlz

@@ -33,6 +33,15 @@ TEST(ShownTextTest, TerminalNamesHoldNoControls) {
   EXPECT_EQ(TerminalName("µs", 100), "µs");
 }
 
+TEST(ShownTextTest, JsonMeansTheSameWithoutControls) {
+  EXPECT_EQ(EscapeInJson("{\"a\": \"µ\"}\n"), "{\"a\": \"µ\"}\n");
+  EXPECT_EQ(EscapeInJson("\"a\xc2\x9b"
+                         "31m\x7f\""),
+            "\"a\\u009b31m\\u007f\"");
+  EXPECT_EQ(EscapeInJson("\"\xe2\x80\xae\xd8\x9c\xef\xbb\xbf\""), "\"\\u202e\\u061c\\ufeff\"");
+  EXPECT_EQ(EscapeInJson("\"\xf0\x9f\x98\x80\""), "\"\xf0\x9f\x98\x80\"") << "above U+FFFF";
+}
+
 TEST(ShownTextTest, LongNamesLoseTheirMiddle) {
   EXPECT_EQ(TerminalName("abcdefghijkl", 7), "abcd…kl");
   EXPECT_EQ(TerminalName("abcdefg", 7), "abcdefg");
