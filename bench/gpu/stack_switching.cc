@@ -230,11 +230,14 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
 void ResolveNewStacks() {
   static utlz::agent::PythonStack stack;
   static utlz::agent::PythonCode code;
-  while (shared.frames.TakeNewStack(&stack)) {
+  static utlz::agent::MemoryPages memory;
+  static const bool has_memory = memory.Create();
+  while (has_memory && shared.frames.TakeNewStack(&stack)) {
     std::string text;
+    memory.Forget();
     for (uint32_t i = 0; i < stack.frame_count; ++i) {
       const utlz::agent::PythonFrame& frame = stack.frames[i];
-      if (!ReadPythonCode(shared.layout, frame.code, &code)) continue;
+      if (!ReadPythonCode(shared.layout, &memory, frame.code, &code)) continue;
       const char* slash = strrchr(code.file, '/');
       text += std::string(slash != nullptr ? slash + 1 : code.file) + ":" +
               std::to_string(LineOfInstruction(

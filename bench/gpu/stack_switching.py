@@ -43,7 +43,8 @@ ROOT = HERE.parent.parent
 WORKLOADS = HERE.parent / "workloads"
 OWN = ["stack_switching.cc", "stack_switching_captures.cc", "stack_switching_loads.cc"]
 AGENT = ["inject/python/python_code.cc", "inject/python/python_frames.cc",
-         "inject/python/python_layout.cc", "inject/python/python_memory.cc",
+         "inject/python/memory_pages.cc", "inject/python/python_layout.cc",
+         "inject/python/python_memory.cc", "inject/python/python_text.cc",
          "inject/tracing/import_slot.cc",
          "inject/tracing/other_client.cc", "inject/tracing/registration.cc",
          "inject/driver/cuda_api.cc", "inject/driver/cupti_api.cc", "inject/driver/cupti_file.cc",

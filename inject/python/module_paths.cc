@@ -19,8 +19,9 @@ bool Has(const uint64_t* modules, uint32_t count, uint64_t module) {
 
 }  // namespace
 
-bool ModulePaths::Create(const PythonLayout& layout) {
+bool ModulePaths::Create(const PythonLayout& layout, MemoryPages* memory) {
   layout_ = layout;
+  memory_ = memory;
   nodes_ = MapArray<Node>(kMostModules);
   slots_ = MapArray<uint32_t>(kSlots);
   children_ = MapArray<PythonModuleChild>(kMostChildren);
@@ -29,6 +30,7 @@ bool ModulePaths::Create(const PythonLayout& layout) {
 }
 
 void ModulePaths::Forget() {
+  memory_->Forget();
   KeepModels();
   ClearArray(nodes_, kMostModules);
   ClearArray(slots_, kSlots);
@@ -75,7 +77,7 @@ uint64_t ModulePaths::OutermostAround(uint64_t module) {
 }
 
 bool ModulePaths::IsModel(uint64_t module) {
-  return ReadModuleChildren(layout_, module, children_, 1) > 0;
+  return ReadModuleChildren(layout_, memory_, module, children_, 1) > 0;
 }
 
 void ModulePaths::ReadOnce(uint64_t root) {
@@ -90,7 +92,7 @@ void ModulePaths::Read(uint64_t root) {
   at = Add(root, count_, "");
   for (; at < count_; ++at) {
     const uint32_t children =
-        ReadModuleChildren(layout_, nodes_[at].module, children_, kMostChildren);
+        ReadModuleChildren(layout_, memory_, nodes_[at].module, children_, kMostChildren);
     for (uint32_t i = 0; i < children && count_ < kMostModules; ++i) {
       if (Adopt(children_[i], at, root)) continue;
       Add(children_[i].module, at, children_[i].name);
@@ -152,7 +154,7 @@ bool ModulePaths::WritePath(uint32_t index, uint64_t root, char* path) const {
 void ModulePaths::WriteOrdinal(uint64_t module, const char* around, char* path) {
   uint32_t at = 0, number = 1;
   char class_name[kMostClassBytes];
-  if (!ReadClassName(module, class_name, sizeof(class_name))) {
+  if (!ReadClassName(memory_, module, class_name, sizeof(class_name))) {
     std::memcpy(class_name, "module", sizeof("module"));
   }
   for (; at < ordinal_count_; ++at) {

@@ -20,7 +20,8 @@ class ModulePaths {
   static constexpr uint32_t kMostClassBytes = 128;
 
   // Once, before all others. False where there is no memory.
-  bool Create(const PythonLayout& layout);
+  // `memory` must outlive it.
+  bool Create(const PythonLayout& layout, MemoryPages* memory);
   // Reads models anew from now on: modules may have come and gone. Ordinals stay, and which models
   // there were.
   void Forget();
@@ -66,6 +67,7 @@ class ModulePaths {
   void WriteOrdinal(uint64_t module, const char* around, char* path);
 
   PythonLayout layout_;
+  MemoryPages* memory_ = nullptr;
   Node* nodes_ = nullptr;
   uint32_t* slots_ = nullptr;  // open addressing; index + 1, 0 = free
   PythonModuleChild* children_ = nullptr;

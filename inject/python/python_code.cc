@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "inject/python/python_memory.h"
+#include "inject/python/python_text.h"
 
 namespace utlz::agent {
 namespace {
@@ -47,24 +47,26 @@ class LineTableReader {
 
 }  // namespace
 
-bool ReadPythonCode(const PythonLayout& layout, uint64_t code, PythonCode* read) {
+bool ReadPythonCode(const PythonLayout& layout, MemoryPages* memory, uint64_t code,
+                    PythonCode* read) {
   uint64_t type = 0, instructions = 0, file = 0, name = 0, table = 0, table_bytes = 0;
-  if (!CopyValue(code + kObjectType, &type) || type != layout.code_type ||
-      !CopyValue(code + kObjectLength, &instructions) || instructions > kMostLength ||
-      !CopyValue(code + layout.code_first_line, &read->first_line) ||
-      !CopyValue(code + layout.code_file, &file) || !CopyValue(code + layout.code_name, &name) ||
-      !CopyValue(code + layout.code_line_table, &table)) {
+  if (!memory->CopyValue(code + kObjectType, &type) || type != layout.code_type ||
+      !memory->CopyValue(code + kObjectLength, &instructions) || instructions > kMostLength ||
+      !memory->CopyValue(code + layout.code_first_line, &read->first_line) ||
+      !memory->CopyValue(code + layout.code_file, &file) ||
+      !memory->CopyValue(code + layout.code_name, &name) ||
+      !memory->CopyValue(code + layout.code_line_table, &table)) {
     return false;
   }
   read->instruction_bytes = static_cast<uint32_t>(instructions * kInstructionBytes);
-  if (!CopyText(layout, file, true, read->file, sizeof(read->file)) ||
-      !CopyText(layout, name, false, read->name, sizeof(read->name)) ||
-      !CopyValue(table + kObjectLength, &table_bytes)) {
+  if (!CopyText(layout, memory, file, true, read->file, sizeof(read->file)) ||
+      !CopyText(layout, memory, name, false, read->name, sizeof(read->name)) ||
+      !memory->CopyValue(table + kObjectLength, &table_bytes)) {
     return false;
   }
   read->line_table_bytes = 0;
   if (table_bytes > PythonCode::kMostLineTableBytes) return true;
-  if (!CopyMemory(table + kBytesData, read->line_table, table_bytes)) return false;
+  if (!memory->Copy(table + kBytesData, read->line_table, table_bytes)) return false;
   read->line_table_bytes = static_cast<uint32_t>(table_bytes);
   return true;
 }

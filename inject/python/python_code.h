@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "inject/python/memory_pages.h"
 #include "inject/python/python_layout.h"
 
 namespace utlz::agent {
@@ -25,7 +26,8 @@ struct PythonCode {
 };
 
 // False where `code` is no code object (any more).
-bool ReadPythonCode(const PythonLayout& layout, uint64_t code, PythonCode* read);
+bool ReadPythonCode(const PythonLayout& layout, MemoryPages* memory, uint64_t code,
+                    PythonCode* read);
 
 // The line of the instruction at this offset in bytes from the first one; 0 where it has none.
 int32_t LineOfInstruction(const PythonCode& code, uint64_t offset_bytes);

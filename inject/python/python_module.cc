@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "inject/python/python_memory.h"
+#include "inject/python/python_text.h"
 
 namespace utlz::agent {
 namespace {
@@ -37,40 +37,43 @@ struct KeysHead {
 };
 enum KeysKind : uint8_t { kAnyKeys = 0, kTextKeys = 1, kSplitKeys = 2 };
 
-bool FlagsOf(uint64_t object, uint64_t* flags) {
+bool FlagsOf(MemoryPages* memory, uint64_t object, uint64_t* flags) {
   uint64_t type = 0;
-  return CopyValue(object + kObjectType, &type) && CopyValue(type + kTypeFlags, flags);
+  return memory->CopyValue(object + kObjectType, &type) &&
+         memory->CopyValue(type + kTypeFlags, flags);
 }
 
-bool Has(uint64_t object, uint64_t flag) {
+bool Has(MemoryPages* memory, uint64_t object, uint64_t flag) {
   uint64_t flags = 0;
-  return FlagsOf(object, &flags) && (flags & flag) != 0;
+  return FlagsOf(memory, object, &flags) && (flags & flag) != 0;
 }
 
 // Where an object's attributes are, or 0.
-uint64_t DictOf(uint64_t object) {
+uint64_t DictOf(MemoryPages* memory, uint64_t object) {
   uint64_t type = 0, flags = 0, dict = 0;
   int64_t offset = 0;
-  if (!CopyValue(object + kObjectType, &type) || !CopyValue(type + kTypeFlags, &flags)) return 0;
+  if (!memory->CopyValue(object + kObjectType, &type) ||
+      !memory->CopyValue(type + kTypeFlags, &flags))
+    return 0;
   if ((flags & kHasManagedDict) != 0) {
     // With the lowest bit set it is no dictionary, but a table of values.
-    if (!CopyValue(object - kManagedDict, &dict) || dict % 8 != 0) return 0;
-  } else if (!CopyValue(type + kTypeDictOffset, &offset) || offset <= 0 ||
+    if (!memory->CopyValue(object - kManagedDict, &dict) || dict % 8 != 0) return 0;
+  } else if (!memory->CopyValue(type + kTypeDictOffset, &offset) || offset <= 0 ||
              offset > static_cast<int64_t>(kMostDictOffset) ||
-             !CopyValue(object + static_cast<uint64_t>(offset), &dict)) {
+             !memory->CopyValue(object + static_cast<uint64_t>(offset), &dict)) {
     return 0;
   }
-  return dict != 0 && Has(dict, kIsDict) ? dict : 0;
+  return dict != 0 && Has(memory, dict, kIsDict) ? dict : 0;
 }
 
 // Calls visit(key, value) for each entry until it returns false.
 template <typename Visit>
-void VisitDict(const PythonLayout& layout, uint64_t dict, Visit visit) {
+void VisitDict(const PythonLayout& layout, MemoryPages* memory, uint64_t dict, Visit visit) {
   uint64_t keys = 0, values = 0;
   KeysHead head;
-  if (!CopyValue(dict + kDictKeys, &keys) || !CopyValue(dict + kDictValues, &values) ||
-      !CopyValue(keys, &head) || head.entries < 0 || head.kind > kSplitKeys ||
-      head.log2_index_bytes > 24) {
+  if (!memory->CopyValue(dict + kDictKeys, &keys) ||
+      !memory->CopyValue(dict + kDictValues, &values) || !memory->CopyValue(keys, &head) ||
+      head.entries < 0 || head.kind > kSplitKeys || head.log2_index_bytes > 24) {
     return;
   }
   const uint64_t count = static_cast<uint64_t>(head.entries);
@@ -79,44 +82,48 @@ void VisitDict(const PythonLayout& layout, uint64_t dict, Visit visit) {
   const uint64_t first = keys + sizeof(KeysHead) + (uint64_t{1} << head.log2_index_bytes);
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t entry[3] = {};
-    if (!CopyMemory(first + i * words * 8, entry + 3 - words, words * 8)) return;
+    if (!memory->Copy(first + i * words * 8, entry + 3 - words, words * 8)) return;
     uint64_t value = entry[2];
-    if (values != 0 && !CopyValue(values + layout.dict_values + i * 8, &value)) return;
+    if (values != 0 && !memory->CopyValue(values + layout.dict_values + i * 8, &value)) return;
     if (entry[1] != 0 && value != 0 && !visit(entry[1], value)) return;
   }
 }
 
-bool TextOf(const PythonLayout& layout, uint64_t key, char* text, uint32_t capacity) {
-  return Has(key, kIsText) && CopyText(layout, key, false, text, capacity);
+bool TextOf(const PythonLayout& layout, MemoryPages* memory, uint64_t key, char* text,
+            uint32_t capacity) {
+  return Has(memory, key, kIsText) && CopyText(layout, memory, key, false, text, capacity);
 }
 
 // The dictionary that the module's attribute `_modules` is, or 0.
-uint64_t ModulesOf(const PythonLayout& layout, uint64_t module) {
-  const uint64_t attributes = DictOf(module);
+uint64_t ModulesOf(const PythonLayout& layout, MemoryPages* memory, uint64_t module) {
+  const uint64_t attributes = DictOf(memory, module);
   uint64_t modules = 0;
   if (attributes == 0) return 0;
-  VisitDict(layout, attributes, [&](uint64_t key, uint64_t value) {
+  VisitDict(layout, memory, attributes, [&](uint64_t key, uint64_t value) {
     char name[16];
-    if (!TextOf(layout, key, name, sizeof(name)) || std::strcmp(name, "_modules") != 0) return true;
+    if (!TextOf(layout, memory, key, name, sizeof(name)) || std::strcmp(name, "_modules") != 0)
+      return true;
     modules = value;
     return false;
   });
-  return modules != 0 && Has(modules, kIsDict) ? modules : 0;
+  return modules != 0 && Has(memory, modules, kIsDict) ? modules : 0;
 }
 
 }  // namespace
 
-bool ReadClassName(uint64_t object, char* name, uint32_t capacity) {
+bool ReadClassName(MemoryPages* memory, uint64_t object, char* name, uint32_t capacity) {
   constexpr uint64_t kPageBytes = 4096;
   uint64_t type = 0, text = 0;
   name[0] = 0;
-  if (!CopyValue(object + kObjectType, &type) || !CopyValue(type + kTypeName, &text)) return false;
+  if (!memory->CopyValue(object + kObjectType, &type) ||
+      !memory->CopyValue(type + kTypeName, &text))
+    return false;
   uint32_t taken = 0;
   // Page by page: what follows the text may not be mapped.
   while (taken + 1 < capacity) {
     const uint64_t left = kPageBytes - (text + taken) % kPageBytes;
     const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, capacity - 1 - taken));
-    if (!CopyMemory(text + taken, name + taken, bytes)) break;
+    if (!memory->Copy(text + taken, name + taken, bytes)) break;
     taken += bytes;
     if (std::memchr(name, 0, taken) != nullptr) break;
   }
@@ -124,17 +131,19 @@ bool ReadClassName(uint64_t object, char* name, uint32_t capacity) {
   return name[0] != 0;
 }
 
-uint32_t ReadModuleChildren(const PythonLayout& layout, uint64_t module,
+uint32_t ReadModuleChildren(const PythonLayout& layout, MemoryPages* memory, uint64_t module,
                             PythonModuleChild* children, uint32_t most) {
-  const uint64_t modules = ModulesOf(layout, module);
+  const uint64_t modules = ModulesOf(layout, memory, module);
   if (modules == 0) return 0;
   uint32_t count = 0;
-  VisitDict(layout, modules, [&](uint64_t key, uint64_t value) {
+  VisitDict(layout, memory, modules, [&](uint64_t key, uint64_t value) {
     if (count == most) return false;
     PythonModuleChild& child = children[count];
     child.module = value;
     // A module may be None, whose class no program made.
-    if (TextOf(layout, key, child.name, sizeof(child.name)) && Has(value, kIsOfProgram)) ++count;
+    if (TextOf(layout, memory, key, child.name, sizeof(child.name)) &&
+        Has(memory, value, kIsOfProgram))
+      ++count;
     return true;
   });
   return count;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "inject/python/memory_pages.h"
 #include "inject/python/python_layout.h"
 
 namespace utlz::agent {
@@ -18,12 +19,12 @@ struct PythonModuleChild {
 
 // The name of an object's class, cut at `capacity`. False where the object or its class cannot be
 // read.
-bool ReadClassName(uint64_t object, char* name, uint32_t capacity);
+bool ReadClassName(MemoryPages* memory, uint64_t object, char* name, uint32_t capacity);
 
 // Fills `children` with what the module's `_modules` holds, in its order, and returns how many
 // there are, at most `most`. 0 also where it keeps its attributes in no dictionary that can be
 // read.
-uint32_t ReadModuleChildren(const PythonLayout& layout, uint64_t module,
+uint32_t ReadModuleChildren(const PythonLayout& layout, MemoryPages* memory, uint64_t module,
                             PythonModuleChild* children, uint32_t most);
 
 }  // namespace utlz::agent

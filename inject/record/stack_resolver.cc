@@ -36,10 +36,13 @@ bool StackResolver::Create(const PythonLayout& layout, StringTable* strings,
   compiled_files_ = compiled_files;
   code_ = MapArray<PythonCode>(1);
   places_ = MapArray<Place>(kPlaces);
-  return code_ != nullptr && places_ != nullptr && paths_.Create(layout);
+  classes_ = MapArray<ModuleClass>(kClasses);
+  return code_ != nullptr && places_ != nullptr && classes_ != nullptr && memory_.Create() &&
+         paths_.Create(layout, &memory_);
 }
 
 void StackResolver::Forget() {
+  ClearArray(classes_, kClasses);
   ClearArray(places_, kPlaces);
   place_count_ = 0;
   paths_.Forget();
@@ -65,7 +68,8 @@ void StackResolver::Read(const PythonFrame& frame, Place* place) {
   *place = {};
   place->instruction = frame.instruction;
   const uint64_t offset_bytes = frame.instruction - frame.code - layout_.code_instructions;
-  if (!ReadPythonCode(layout_, frame.code, code_) || offset_bytes >= code_->instruction_bytes) {
+  if (!ReadPythonCode(layout_, &memory_, frame.code, code_) ||
+      offset_bytes >= code_->instruction_bytes) {
     return;
   }
   place->is_known = true;
@@ -80,15 +84,24 @@ void StackResolver::Read(const PythonFrame& frame, Place* place) {
 uint32_t StackResolver::AddModule(uint64_t root, uint64_t module, uint32_t parent,
                                   StackTree* tree) {
   char path[ModulePaths::kMostPathBytes];
-  char class_name[ModulePaths::kMostClassBytes];
   paths_.Find(root, module, around_, path);
-  ReadClassName(module, class_name, sizeof(class_name));
   std::memcpy(around_, path, sizeof(path));
-  return tree->Find({parent, strings_->Intern(path), 0, strings_->Intern(class_name), 0,
-                     wire::kStackFrameModule});
+  return tree->Find(
+      {parent, strings_->Intern(path), 0, ClassOf(module), 0, wire::kStackFrameModule});
+}
+
+uint32_t StackResolver::ClassOf(uint64_t module) {
+  ModuleClass& known = classes_[(module * 0x9E3779B97F4A7C15u >> 40) % kClasses];
+  if (known.module != module) {
+    char name[ModulePaths::kMostClassBytes];
+    ReadClassName(&memory_, module, name, sizeof(name));
+    known = {module, strings_->Intern(name)};
+  }
+  return known.name;
 }
 
 uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, StackTree* tree) {
+  memory_.Forget();  // what this stack needs may be newer than what was copied for the last one
   uint32_t number = 0;
   uint64_t root = 0, last = 0;
   bool is_recomputed = false;

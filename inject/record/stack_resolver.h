@@ -1,11 +1,12 @@
 // From the addresses of a new stack to its frames' names: functions with file and line, modules of
 // torch.nn with their paths. Off the launch path, under the recorder's lock: code objects and
-// modules are read by system calls.
+// modules are read by system calls, and what was read is kept until Forget.
 #ifndef UTLZ_INJECT_RECORD_STACK_RESOLVER_H_
 #define UTLZ_INJECT_RECORD_STACK_RESOLVER_H_
 
 #include <cstdint>
 
+#include "inject/python/memory_pages.h"
 #include "inject/python/module_paths.h"
 #include "inject/python/python_code.h"
 #include "inject/python/python_frames.h"
@@ -37,6 +38,7 @@ class StackResolver {
  private:
   static constexpr uint32_t kPlaces = 1u << 14;
   static constexpr uint32_t kMostPlaces = kPlaces / 4 * 3;
+  static constexpr uint32_t kClasses = 4096;
 
   // Where an instruction is.
   struct Place {
@@ -48,17 +50,26 @@ class StackResolver {
     bool is_module_call = false;  // of torch.nn's own function that calls a module
     bool is_checkpoint = false;   // of torch.utils.checkpoint
   };
+  struct ModuleClass {
+    uint64_t module = 0;
+    uint32_t name = 0;
+  };
   const Place& PlaceOf(const PythonFrame& frame);
   void Read(const PythonFrame& frame, Place* place);
   uint32_t AddModule(uint64_t root, uint64_t module, uint32_t parent, StackTree* tree);
+  // The text of a module's class.
+  uint32_t ClassOf(uint64_t module);
 
   PythonLayout layout_;
   StringTable* strings_ = nullptr;
   CompiledFiles* compiled_files_ = nullptr;
+  MemoryPages memory_;
   ModulePaths paths_;
   PythonCode* code_ = nullptr;
   Place* places_ = nullptr;  // open addressing
   uint32_t place_count_ = 0;
+  ModuleClass* classes_ =
+      nullptr;  // a module's place follows from its address: the last one has it
   char around_[ModulePaths::kMostPathBytes] =
       {};  // of the module that the frames read so far end in
 };

@@ -12,6 +12,7 @@
 namespace {
 
 using utlz::agent::LineOfInstruction;
+using utlz::agent::MemoryPages;
 using utlz::agent::ModulePaths;
 using utlz::agent::NoStack;
 using utlz::agent::PythonCode;
@@ -24,6 +25,7 @@ using utlz::agent::PythonWalk;
 PythonLayout layout;
 PythonFrames frames;
 PythonCode code;
+MemoryPages memory;
 ModulePaths paths;
 char path[ModulePaths::kMostPathBytes];
 char class_name[ModulePaths::kMostClassBytes];
@@ -68,7 +70,9 @@ extern "C" {
 int frames_probe_open(int without_optimizer) {
   const NoStack why =
       without_optimizer ? FindPython(LookUpWithoutOptimizer, &layout) : FindPython(&layout);
-  if (why == NoStack::kNone && !(frames.Create(layout) && paths.Create(layout))) return -1;
+  if (why == NoStack::kNone &&
+      !(frames.Create(layout) && memory.Create() && paths.Create(layout, &memory)))
+    return -1;
   return static_cast<int>(why);
 }
 
@@ -113,7 +117,10 @@ int frames_probe_walk_in_thread(int with_thread_state) {
   return static_cast<int>(walk.why);
 }
 
-int frames_probe_read_code(uint64_t address) { return ReadPythonCode(layout, address, &code); }
+int frames_probe_read_code(uint64_t address) {
+  memory.Forget();
+  return ReadPythonCode(layout, &memory, address, &code);
+}
 const char* frames_probe_file() { return code.file; }
 const char* frames_probe_name() { return code.name; }
 int frames_probe_line(uint64_t code_address, uint64_t instruction) {
@@ -121,14 +128,19 @@ int frames_probe_line(uint64_t code_address, uint64_t instruction) {
   return offset_bytes < code.instruction_bytes ? LineOfInstruction(code, offset_bytes) : -1;
 }
 int frames_probe_module_path(uint64_t root, uint64_t module, const char* around) {
+  memory.Forget();
   return paths.Find(root, module, around, path) ? 1 : 0;
 }
 const char* frames_probe_path() { return path; }
 void frames_probe_forget_modules() { paths.Forget(); }
 uint32_t frames_probe_adoptions() { return paths.adoptions(); }
-uint64_t frames_probe_outermost(uint64_t module) { return paths.OutermostAround(module); }
+uint64_t frames_probe_outermost(uint64_t module) {
+  memory.Forget();
+  return paths.OutermostAround(module);
+}
 int frames_probe_class(uint64_t object, uint32_t capacity) {
-  return utlz::agent::ReadClassName(object, class_name, capacity) ? 1 : 0;
+  memory.Forget();
+  return utlz::agent::ReadClassName(&memory, object, class_name, capacity) ? 1 : 0;
 }
 const char* frames_probe_class_name() { return class_name; }
 uint32_t frames_probe_code_instructions() { return layout.code_instructions; }

@@ -33,6 +33,7 @@ std::vector<uint8_t> Text(const std::u32string& characters, uint32_t character_b
 class PythonCodeTest : public ::testing::Test {
  protected:
   PythonCodeTest() : code_(std::make_unique<PythonCode>()) {
+    EXPECT_TRUE(memory_.Create());
     layout_.code_type = 0x1234567890;
     layout_.code_file = 24;
     layout_.code_name = 32;
@@ -56,9 +57,14 @@ class PythonCodeTest : public ::testing::Test {
     file_ = Text(file, character_bytes, ascii);
     Put(24, AddressOf(file_.data()));
   }
-  bool Read() { return ReadPythonCode(layout_, AddressOf(object_), code_.get()); }
+  bool Read(uint64_t address) {
+    memory_.Forget();
+    return ReadPythonCode(layout_, &memory_, address, code_.get());
+  }
+  bool Read() { return Read(AddressOf(object_)); }
 
   PythonLayout layout_;
+  MemoryPages memory_;
   uint64_t object_[8] = {};
   std::vector<uint8_t> file_, name_, table_;
   std::unique_ptr<PythonCode> code_;
@@ -107,8 +113,8 @@ TEST_F(PythonCodeTest, KeepsTheEndOfALongFileName) {
 TEST_F(PythonCodeTest, RefusesWhatIsNoCodeObject) {
   Put(8, 1);
   EXPECT_FALSE(Read());
-  EXPECT_FALSE(ReadPythonCode(layout_, 0, code_.get()));
-  EXPECT_FALSE(ReadPythonCode(layout_, ~uint64_t{15}, code_.get()));
+  EXPECT_FALSE(Read(0));
+  EXPECT_FALSE(Read(~uint64_t{15}));
 }
 
 TEST_F(PythonCodeTest, RefusesTextThatIsNone) {
@@ -132,7 +138,7 @@ TEST_F(PythonCodeTest, SurvivesMemoryThatIsNotMapped) {
   munmap(pages + page, page);
   for (size_t left = 0; left <= layout_.code_first_line; left += 8) {
     std::memcpy(pages + page - left, object_, left);
-    EXPECT_FALSE(ReadPythonCode(layout_, AddressOf(pages + page - left), code_.get())) << left;
+    EXPECT_FALSE(Read(AddressOf(pages + page - left))) << left;
   }
   munmap(pages, page);
 }
