@@ -326,6 +326,7 @@ void CollectorLoop::PlanWindows() {
   const std::vector<std::string> in_use = agents_.DevicesInUse();
   planner_.SampleSeldom(SampledSeldom(in_use));
   planner_.SampleAtOnce(SampledAtOnce(in_use));
+  if (!options_.attached) planner_.StepsTake(LastStepNs());
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };
@@ -335,6 +336,13 @@ void CollectorLoop::PlanWindows() {
       sampler_.WindowAt(window.device_uuid, now.ToRealtimeNs(window.sampling_begin_ns));
     }
   }
+}
+
+// 0: not known. The times that it is made of are those of targets.
+uint64_t CollectorLoop::LastStepNs() const {
+  constexpr double kMostSeconds = 1000;
+  return static_cast<uint64_t>(
+      std::clamp(metrics_.LastStepSeconds().value_or(0), 0.0, kMostSeconds) * 1e9);
 }
 
 void CollectorLoop::SendWindowToAgents(const DeviceWindow& window, const ClockReading& now) {

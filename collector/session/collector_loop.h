@@ -94,6 +94,7 @@ class CollectorLoop {
   void PublishMetrics();
   void ReportAlarm(const Alarm& alarm, uint64_t now_ns);
   void PlanWindows();
+  uint64_t LastStepNs() const;
   void SendWindowToAgents(const DeviceWindow& window, const ClockReading& now);
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
   AgentState WantedState(Clock::time_point now) const;

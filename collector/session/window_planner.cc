@@ -31,7 +31,9 @@ std::optional<DeviceWindow> WindowPlanner::SamplerDecided(uint64_t now_ns,
   if (under_way || begin_ns < now_ns || begin_ns - now_ns > kFurthestNs) return std::nullopt;
   plan.sampler.reset();
   plan.begin_ns = std::max(now_ns, begin_ns - kSwitchingNs);
-  plan.end_ns = begin_ns + std::min(window_ns, kLongestSamplingNs) + kStoppingNs;
+  const uint64_t length_ns =
+      begin_ns - plan.begin_ns + std::min(window_ns, kLongestSamplingNs) + kStoppingNs;
+  plan.end_ns = plan.begin_ns + InWholeSteps(length_ns, kMostGrowth * length_ns);
   plan.sampled_ns = begin_ns;
   return DeviceWindow{device_uuid, plan.begin_ns, plan.end_ns, 0};
 }
@@ -105,13 +107,21 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   const uint64_t agents_ns = at_once ? soonest_ns : agents_ready(uuid);
   const uint64_t ready_ns = std::clamp(agents_ns, soonest_ns, soonest_ns + kLongestWaitNs) +
                             DitherNs(at_once ? kDitherAtOnceNs : kDitherNs);
-  const uint64_t length_ns = sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : kWindowNs;
+  const uint64_t sampled_ns = sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : 0;
+  const uint64_t length_ns = sampler ? InWholeSteps(sampled_ns, kMostGrowth * sampled_ns)
+                                     : InWholeSteps(kWindowNs, kLongestUnsampledNs);
   plan.begin_ns = plan.end_ns = 0;
   const uint64_t begin_ns = AfterOthers(ready_ns, length_ns);
   plan.begin_ns = begin_ns;
   plan.end_ns = begin_ns + length_ns;
   if (sampler) plan.sampled_ns = begin_ns;
   return DeviceWindow{uuid, begin_ns, plan.end_ns, sampler ? begin_ns + kSwitchingNs : 0};
+}
+
+uint64_t WindowPlanner::InWholeSteps(uint64_t length_ns, uint64_t most_ns) const {
+  if (step_ns_ == 0 || step_ns_ > most_ns) return length_ns;
+  const uint64_t whole_ns = (length_ns + step_ns_ - 1) / step_ns_ * step_ns_;
+  return whole_ns <= most_ns ? whole_ns : length_ns;
 }
 
 uint64_t WindowPlanner::IdleUntilNs(const DevicePlan& plan) const {

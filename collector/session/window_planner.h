@@ -3,6 +3,9 @@
 // GPU is under way or to come; windows of different GPUs do not overlap, since one sampler serves
 // them all. Pure decisions on the times that callers pass, nanoseconds of CLOCK_MONOTONIC.
 //
+// Windows last for whole steps of the job, as far as these are known and short: each then meets
+// every part of a step once, and what ran between windows is divided as it was in them.
+//
 // Where a GPU's sampler is not ready, for whatever reason, its processes are given windows all the
 // same, seldomer. Windows are dithered, so that they do not fall into step with a load.
 //
@@ -45,6 +48,10 @@ class WindowPlanner {
   // The same in an attachment, whose processes can pay for few windows: those that are sampled come
   // first.
   static constexpr uint64_t kAttachmentPauseNs = 5'000'000'000;
+  // Windows of whole steps are longer and so fewer, and the sampler counts no longer in them than
+  // in others: those that are sampled grow at most so much, and the others up to a length.
+  static constexpr uint64_t kMostGrowth = 2;
+  static constexpr uint64_t kLongestUnsampledNs = 500'000'000;
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
@@ -73,6 +80,9 @@ class WindowPlanner {
   // On these GPUs every process is recorded throughout, and needs no notice of a window. Neither is
   // it asked whether its account can pay: kernels may soon be recorded no more.
   void SampleAtOnce(std::set<std::string> uuids) { at_once_ = std::move(uuids); }
+
+  // Steps of the job take so long; 0: not known.
+  void StepsTake(uint64_t step_ns) { step_ns_ = step_ns; }
 
   // The next windows are long ones, in which what every process does can be compared.
   void AskForLongWindow(uint64_t now_ns);
@@ -104,6 +114,9 @@ class WindowPlanner {
   std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<std::string>& uuids);
   std::optional<DeviceWindow> PlanDevice(uint64_t now_ns, const std::string& uuid,
                                          const AgentsReady& agents_ready);
+  // The least whole number of steps that takes as long; the length itself where that is more than
+  // `most_ns`.
+  uint64_t InWholeSteps(uint64_t length_ns, uint64_t most_ns) const;
   // When a device whose sampler is silent gets its next window.
   uint64_t IdleUntilNs(const DevicePlan& plan) const;
   uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns) const;
@@ -112,6 +125,7 @@ class WindowPlanner {
   uint64_t pause_ns_;
   uint64_t begun_ns_;
   uint64_t next_ns_ = 0;
+  uint64_t step_ns_ = 0;
   uint64_t random_state_;
   bool long_asked_ = false;
   std::optional<uint64_t> last_long_ns_;  // when one was asked for

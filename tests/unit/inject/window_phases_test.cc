@@ -31,9 +31,11 @@ constexpr char kDevice[] = "GPU-0";
 // backward, twice as densely. Records are handed over between windows, stacks are read in them.
 class Training {
  public:
-  Training(double step_ms, double launches_per_ns)
+  // `told_ms` is what the collector takes its steps to last; 0: it does not know.
+  Training(double step_ms, double launches_per_ns, double told_ms = 0)
       : step_ns_(step_ms * kMillisecondNs), launches_per_ns_(launches_per_ns) {
     budget_.Start(now_ns_, 10'000);
+    planner_.StepsTake(static_cast<uint64_t>(told_ms * kMillisecondNs));
   }
 
   void Run(uint64_t duration_ns) {
@@ -122,6 +124,28 @@ void ExpectEvenTenths(double step_ms, double within) {
 
 TEST(WindowPhases, EachPartOfAStepIsTracedEquallyOften) {
   for (const double step_ms : {31.0, 36.0, 45.0, 70.0}) ExpectEvenTenths(step_ms, 0.05);
+}
+
+// The largest difference of a tenth from the mean, in half a minute.
+double LargestDifference(Training training) {
+  training.Run(30 * kSecondNs);
+  double largest = 0;
+  for (const double tenth : training.TracedByTenth()) {
+    largest = std::max(largest, std::abs(tenth - 1));
+  }
+  return largest;
+}
+
+TEST(WindowPhases, AFewWindowsOfWholeStepsMeetEachPartEquallyOften) {
+  for (const double launches_per_ns : kLaunchesPerNs) {
+    for (const double step_ms : {31.0, 36.0, 41.0}) {
+      EXPECT_LT(LargestDifference({step_ms, launches_per_ns, step_ms}), 0.02);
+      // What the collector knows of steps is a mean.
+      EXPECT_LT(LargestDifference({step_ms, launches_per_ns, 0.98 * step_ms}), 0.04);
+    }
+    EXPECT_LT(LargestDifference({14.0, launches_per_ns, 14.0}), 0.03);
+  }
+  EXPECT_GT(LargestDifference({36.0, kLaunchesPerNs[2]}), 0.06) << "parts of steps";
 }
 
 TEST(WindowPhases, SoIsEachOfAStepThatLastsForManyWindows) {

@@ -52,6 +52,44 @@ TEST_F(WindowPlannerTest, ProcessesTraceAroundTheSamplersWindow) {
   EXPECT_THAT(Plan(kNow + 2 * kMillisecondNs), IsEmpty()) << "said once";
 }
 
+TEST_F(WindowPlannerTest, WindowsLastForWholeSteps) {
+  const auto length_ns = [this](uint64_t step_ns) {
+    planner_ = WindowPlanner(kNow, 7);
+    planner_.StepsTake(step_ns);
+    planner_.SamplerReady(kGpu, kNow, kSampling);
+    const auto windows = Plan(kNow);
+    EXPECT_THAT(windows, SizeIs(1));
+    return windows[0].end_ns - windows[0].begin_ns;
+  };
+  const uint64_t shortest_ns = length_ns(0);
+  EXPECT_EQ(length_ns(31 * kMillisecondNs), 31 * kMillisecondNs);
+  EXPECT_EQ(length_ns(shortest_ns), shortest_ns);
+  EXPECT_EQ(length_ns(shortest_ns - 1), 2 * (shortest_ns - 1));
+  EXPECT_EQ(length_ns(2 * shortest_ns), 2 * shortest_ns);
+  EXPECT_EQ(length_ns(2 * shortest_ns + 1), shortest_ns) << "so few would be sampled";
+  EXPECT_EQ(length_ns(UINT64_MAX), shortest_ns);
+  EXPECT_EQ(length_ns(1), shortest_ns);
+
+  planner_ = WindowPlanner(kNow, 7);
+  planner_.StepsTake(31 * kMillisecondNs);
+  const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMillisecondNs, kSampling);
+  ASSERT_TRUE(joined.has_value());
+  EXPECT_EQ(joined->end_ns - joined->begin_ns, 31 * kMillisecondNs);
+}
+
+TEST_F(WindowPlannerTest, WindowsThatAreNotSampledLastForLongerSteps) {
+  const auto length_ns = [this](uint64_t step_ns) {
+    planner_ = WindowPlanner(kNow - WindowPlanner::kPauseNs, 7);
+    planner_.StepsTake(step_ns);
+    const auto windows = Plan(kNow);
+    EXPECT_THAT(windows, SizeIs(1));
+    return windows[0].end_ns - windows[0].begin_ns;
+  };
+  EXPECT_EQ(length_ns(0), WindowPlanner::kWindowNs);
+  EXPECT_EQ(length_ns(400 * kMillisecondNs), 400 * kMillisecondNs);
+  EXPECT_EQ(length_ns(WindowPlanner::kLongestUnsampledNs + 1), WindowPlanner::kWindowNs);
+}
+
 TEST_F(WindowPlannerTest, AWindowThatTheSamplerDecidedIsTracedInWhateverWasPlanned) {
   const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMillisecondNs, kSampling);
   ASSERT_TRUE(joined.has_value());
