@@ -18,6 +18,10 @@ constexpr uint16_t kCudaMachine = 190;  // EM_CUDA
 constexpr std::string_view kCode = ".text.";
 constexpr size_t kMostRelocations = 100'000;  // of a kernel
 
+bool HoldsCode(const ElfSection& section) {
+  return section.name.substr(0, kCode.size()) == kCode && section.size > 0;
+}
+
 // Each entry of a section of relocations begins with the place that it changes.
 bool AddPlaces(std::string_view entries, size_t entry_bytes, std::vector<uint64_t>* places) {
   if (entries.size() / entry_bytes > kMostRelocations - places->size()) return false;
@@ -53,6 +57,15 @@ bool IsCubin(std::string_view bytes) {
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == kCudaMachine;
 }
 
+void NameKernels(std::string_view bytes, const std::function<void(std::string_view name)>& named) {
+  if (!IsCubin(bytes)) return;
+  const std::optional<ElfSections> elf = ReadElfSections(ByteSource::OfBytes(bytes));
+  if (!elf.has_value()) return;
+  for (const ElfSection& section : elf->sections) {
+    if (HoldsCode(section)) named(section.name.substr(kCode.size()));
+  }
+}
+
 void FindKernels(std::string_view bytes, const KernelNames& mangled_names,
                  const std::function<void(std::string_view name, const MachineCode& code)>& found) {
   if (!IsCubin(bytes)) return;
@@ -61,7 +74,7 @@ void FindKernels(std::string_view bytes, const KernelNames& mangled_names,
   std::set<std::string_view> seen;
   for (size_t index = 0; index < elf->sections.size(); ++index) {
     const ElfSection& section = elf->sections[index];
-    if (section.name.substr(0, kCode.size()) != kCode || section.size == 0) continue;
+    if (!HoldsCode(section)) continue;
     const std::string_view name = section.name.substr(kCode.size());
     if (mangled_names.find(name) == mangled_names.end() || !seen.insert(name).second) continue;
     std::optional<std::vector<uint64_t>> relocated = RelocatedPlaces(bytes, *elf, index);

@@ -16,6 +16,9 @@ using KernelNames = std::set<std::string, std::less<>>;
 
 bool IsCubin(std::string_view bytes);
 
+// Calls `named` for each kernel that the cubin has code of. What is damaged has no kernels.
+void NameKernels(std::string_view bytes, const std::function<void(std::string_view name)>& named);
+
 // Calls `found` once for each of these kernels that the cubin has. Its code lies in `bytes`. What
 // is damaged has no kernels.
 void FindKernels(std::string_view bytes, const KernelNames& mangled_names,

@@ -51,7 +51,7 @@ bool IsFatbin(const ByteSource& source) {
 }
 
 absl::Status FatbinReader::Read(const ByteSource& source, uint64_t offset, uint64_t size,
-                                const std::function<bool(std::string_view bytes)>& cubin) {
+                                const Cubin& cubin) {
   if (size > source.size() || offset > source.size() - size) return absl::OkStatus();
   const uint64_t start = offset;
   const uint64_t end = offset + size;
@@ -80,9 +80,23 @@ absl::Status FatbinReader::Read(const ByteSource& source, uint64_t offset, uint6
   return absl::OkStatus();
 }
 
+bool FatbinReader::IsOurs(const Entry& entry) const {
+  return entry.kind == kEntryOfCubin &&
+         entry.compute_capability == static_cast<uint32_t>(compute_capability_);
+}
+
+std::string_view FatbinReader::ReadAgain(const ByteSource& source, uint64_t place) {
+  Entry entry;
+  if (!source.ReadValue(place, &entry) || entry.header_bytes < sizeof(Entry) || !IsOurs(entry)) {
+    return {};
+  }
+  const uint64_t begin = place + entry.header_bytes;
+  if (begin > source.size() || entry.bytes > source.size() - begin) return {};
+  return cubin_bytes_ > kMostBytesOfCubins ? std::string_view() : CubinOf(source, begin, entry);
+}
+
 absl::Status FatbinReader::ReadContainer(const ByteSource& source, uint64_t offset, uint64_t end,
-                                         const std::function<bool(std::string_view bytes)>& cubin,
-                                         Next* next) {
+                                         const Cubin& cubin, Next* next) {
   while (end - offset >= sizeof(Entry)) {
     Entry entry;
     if (++entries_ > kMostEntries) {
@@ -91,13 +105,12 @@ absl::Status FatbinReader::ReadContainer(const ByteSource& source, uint64_t offs
     if (!source.ReadValue(offset, &entry)) break;
     const uint64_t begin = offset + entry.header_bytes;
     if (entry.header_bytes < sizeof(Entry) || begin > end || entry.bytes > end - begin) break;
-    if (entry.kind == kEntryOfCubin &&
-        entry.compute_capability == static_cast<uint32_t>(compute_capability_)) {
+    if (IsOurs(entry)) {
       const std::string_view bytes = CubinOf(source, begin, entry);
       if (cubin_bytes_ > kMostBytesOfCubins) {
         return absl::ResourceExhaustedError("a library has more than 4 GiB of device code");
       }
-      if (!bytes.empty() && !cubin(bytes)) {
+      if (!bytes.empty() && !cubin(offset, bytes)) {
         *next = Next::kEnough;
         return absl::OkStatus();
       }

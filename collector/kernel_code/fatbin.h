@@ -25,19 +25,26 @@ class FatbinReader {
   // Cubins of this compute capability alone: 90 for 9.0.
   explicit FatbinReader(int compute_capability) : compute_capability_(compute_capability) {}
 
+  // Of a cubin: where its entry begins in the source, and its bytes, which stay until the next one.
+  using Cubin = std::function<bool(uint64_t place, std::string_view bytes)>;
+
   // Hands the cubins of these bytes of the source to `cubin`, in their order, until it returns
   // false. Cubins that are too large, damaged, or compressed by another way than zstd are left out.
   // An error where what was read of one reader, over all calls, is more than any library needs:
   // 200,000 entries, or cubins of 4 GiB. What follows damage in a fatbin is left out.
-  absl::Status Read(const ByteSource& source, uint64_t offset, uint64_t size,
-                    const std::function<bool(std::string_view bytes)>& cubin);
+  absl::Status Read(const ByteSource& source, uint64_t offset, uint64_t size, const Cubin& cubin);
+  // The cubin whose entry begins at a place that Read named. Empty where it is left out, or where
+  // something else is there by now.
+  std::string_view ReadAgain(const ByteSource& source, uint64_t place);
 
  private:
   struct Entry;
 
   enum class Next { kGoOn, kEnough, kDamaged };
   absl::Status ReadContainer(const ByteSource& source, uint64_t offset, uint64_t end,
-                             const std::function<bool(std::string_view bytes)>& cubin, Next* next);
+                             const Cubin& cubin, Next* next);
+  // Whether an entry is a cubin of this compute capability.
+  bool IsOurs(const Entry& entry) const;
   // Empty where the entry is left out.
   std::string_view CubinOf(const ByteSource& source, uint64_t offset, const Entry& entry);
 

@@ -1,7 +1,9 @@
 #include "collector/kernel_code/library_code.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -44,26 +46,34 @@ class Search {
   const KernelCodeCallback& found_;
 };
 
-absl::Status SearchFatbin(const ByteSource& source, uint64_t offset, uint64_t size,
-                          FatbinReader* reader, Search* search) {
-  return reader->Read(source, offset, size, [&](std::string_view cubin) {
+FatbinReader::Cubin LooksInto(Search* search) {
+  return [search](uint64_t, std::string_view cubin) {
     search->LookIntoCubin(cubin);
     return !search->over();
-  });
+  };
 }
 
-absl::Status SearchProgram(const ByteSource& source, FatbinReader* reader, Search* search) {
+// Hands the cubins of a program to `cubin` until it returns false.
+absl::Status ReadProgram(const ByteSource& source, FatbinReader* reader,
+                         const FatbinReader::Cubin& cubin) {
   const std::optional<ElfSections> elf = ReadElfSections(source);
   if (!elf.has_value()) {
     return absl::InvalidArgumentError("a library is no 64-bit ELF file that can be read");
   }
+  bool is_enough = false;
+  const auto read = [&](uint64_t place, std::string_view bytes) {
+    is_enough = !cubin(place, bytes);
+    return !is_enough;
+  };
   for (const ElfSection& section : elf->sections) {
-    if (!HasFatbins(section) || search->over()) continue;
-    const absl::Status status = SearchFatbin(source, section.offset, section.size, reader, search);
+    if (!HasFatbins(section) || is_enough) continue;
+    const absl::Status status = reader->Read(source, section.offset, section.size, read);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
+
+constexpr size_t kMostNoted = 4'000'000;  // PyTorch's libraries have some hundred thousand
 
 }  // namespace
 
@@ -80,7 +90,57 @@ absl::Status FindKernelCode(int library_fd, int compute_capability,
   if (!source.ok()) return source.status();
   Search search(compute_capability, mangled_names, found);
   FatbinReader reader(compute_capability);
-  return search.over() ? absl::OkStatus() : SearchProgram(*source, &reader, &search);
+  return search.over() ? absl::OkStatus() : ReadProgram(*source, &reader, LooksInto(&search));
+}
+
+absl::Status LibraryKernels::Find(const KernelNames& mangled_names,
+                                  const KernelCodeCallback& found) {
+  return is_read_ ? ReadNoted(mangled_names, found) : ReadAll(mangled_names, found);
+}
+
+// Where it ends early, the rest of the file is not to be had, now or later.
+absl::Status LibraryKernels::ReadAll(const KernelNames& mangled_names,
+                                     const KernelCodeCallback& found) {
+  is_read_ = true;
+  const absl::StatusOr<ByteSource> source = ByteSource::OfFile(library_fd_);
+  if (!source.ok()) return source.status();
+  Search search(compute_capability_, mangled_names, found);
+  FatbinReader reader(compute_capability_);
+  absl::Status status = ReadProgram(*source, &reader, [&](uint64_t place, std::string_view cubin) {
+    Note(cubin, place);
+    if (!search.over()) search.LookIntoCubin(cubin);
+    return noted_.size() < kMostNoted;
+  });
+  std::stable_sort(noted_.begin(), noted_.end(),
+                   [](const Noted& a, const Noted& b) { return a.name_hash < b.name_hash; });
+  return status;
+}
+
+void LibraryKernels::Note(std::string_view cubin, uint64_t place) {
+  NameKernels(cubin, [&](std::string_view name) {
+    noted_.push_back({std::hash<std::string_view>()(name), place});
+  });
+}
+
+absl::Status LibraryKernels::ReadNoted(const KernelNames& mangled_names,
+                                       const KernelCodeCallback& found) const {
+  std::set<uint64_t> places;
+  for (const std::string& name : mangled_names) {
+    const auto [first, last] = std::equal_range(
+        noted_.begin(), noted_.end(), Noted{std::hash<std::string_view>()(name), 0},
+        [](const Noted& a, const Noted& b) { return a.name_hash < b.name_hash; });
+    for (auto noted = first; noted != last; ++noted) places.insert(noted->place);
+  }
+  if (places.empty()) return absl::OkStatus();
+  const absl::StatusOr<ByteSource> source = ByteSource::OfFile(library_fd_);
+  if (!source.ok()) return source.status();
+  Search search(compute_capability_, mangled_names, found);
+  FatbinReader reader(compute_capability_);
+  for (const uint64_t place : places) {
+    if (search.over()) break;
+    search.LookIntoCubin(reader.ReadAgain(*source, place));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status FindKernelCodeInBytes(std::string_view bytes, int compute_capability,
@@ -94,8 +154,8 @@ absl::Status FindKernelCodeInBytes(std::string_view bytes, int compute_capabilit
     search.LookIntoCubin(bytes);
     return absl::OkStatus();
   }
-  if (IsFatbin(source)) return SearchFatbin(source, 0, source.size(), &reader, &search);
-  return SearchProgram(source, &reader, &search);
+  if (IsFatbin(source)) return reader.Read(source, 0, source.size(), LooksInto(&search));
+  return ReadProgram(source, &reader, LooksInto(&search));
 }
 
 }  // namespace utlz

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "collector/kernel_code/cubin.h"
@@ -30,6 +31,32 @@ using KernelCodeCallback = std::function<void(const std::string& mangled_name, K
 // half a second for PyTorch's library. Not for a thread that others wait for.
 absl::Status FindKernelCode(int library_fd, int compute_capability,
                             const KernelNames& mangled_names, const KernelCodeCallback& found);
+
+// The same where kernels of one library are looked for several times. The first time all of its
+// code for the compute capability is read, and it is noted which kernel is where; later only what
+// is wanted is read. Takes 16 bytes for each kernel of the library. Thread safety: none.
+class LibraryKernels {
+ public:
+  // The descriptor must stay open.
+  LibraryKernels(int library_fd, int compute_capability)
+      : library_fd_(library_fd), compute_capability_(compute_capability) {}
+
+  absl::Status Find(const KernelNames& mangled_names, const KernelCodeCallback& found);
+
+ private:
+  struct Noted {
+    uint64_t name_hash;
+    uint64_t place;  // of the cubin's entry
+  };
+  absl::Status ReadAll(const KernelNames& mangled_names, const KernelCodeCallback& found);
+  absl::Status ReadNoted(const KernelNames& mangled_names, const KernelCodeCallback& found) const;
+  void Note(std::string_view cubin, uint64_t place);
+
+  int library_fd_;
+  int compute_capability_;
+  bool is_read_ = false;
+  std::vector<Noted> noted_ = {};  // ascending by hash, and for one hash by place
+};
 
 // The same of bytes in memory: an ELF file with fatbins, a fatbin, or a cubin, as programs give
 // them to the CUDA driver.

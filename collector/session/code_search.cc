@@ -1,7 +1,6 @@
 #include "collector/session/code_search.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -55,30 +54,38 @@ void CodeSearch::Begin(Names wanted, std::vector<pid_t> processes) {
 
 void CodeSearch::Look(const Names& wanted, const std::vector<pid_t>& processes) {
   for (const pid_t process : processes) {
-    std::vector<UniqueFd> opened = libraries_.OpenNew(process, HoldsKernelCode);
-    std::move(opened.begin(), opened.end(), std::back_inserter(files_));
+    for (UniqueFd& file : libraries_.OpenNew(process, HoldsKernelCode)) {
+      files_.push_back({std::move(file)});
+    }
   }
   std::map<uint32_t, KernelNames> missing;  // by compute capability
   for (const auto& [capability, name] : wanted) missing[capability].insert(name);
   const uint64_t begin_ns = ThreadCpuNs();
-  for (const UniqueFd& file : files_) {
+  for (Library& library : files_) {
     if (ThreadCpuNs() - begin_ns > kMostCpuNs) return;  // a file takes some seconds at most
     for (auto& [capability, names] : missing) {
-      if (names.empty()) continue;
+      // Also where all has been found: what is wanted later may be here.
+      const auto [kernels, is_new] =
+          library.kernels.try_emplace(capability, library.file.get(), static_cast<int>(capability));
       // A library without code for GPUs, or one that is damaged, has nothing to say.
-      FindKernelCode(file.get(), static_cast<int>(capability), KernelNames(names),
-                     [&, of = capability, left = &names](const std::string& name, KernelCode code) {
-                       left->erase(name);
-                       KernelCodeRecord record;
-                       record.set_mangled_name(name);
-                       record.set_compute_capability(of);
-                       const std::vector<uint32_t> words = PackCode(code);
-                       record.mutable_words()->Add(words.begin(), words.end());
-                       records_.push_back(std::move(record));
-                     })
+      kernels->second
+          .Find(KernelNames(names),
+                [&, of = capability, left = &names](const std::string& name, KernelCode code) {
+                  left->erase(name);
+                  Record(name, of, code);
+                })
           .IgnoreError();
     }
   }
+}
+
+void CodeSearch::Record(const std::string& name, uint32_t capability, const KernelCode& code) {
+  KernelCodeRecord record;
+  record.set_mangled_name(name);
+  record.set_compute_capability(capability);
+  const std::vector<uint32_t> words = PackCode(code);
+  record.mutable_words()->Add(words.begin(), words.end());
+  records_.push_back(std::move(record));
 }
 
 void CodeSearch::HandOn(const Found& found) {

@@ -1,9 +1,10 @@
 // Looks for the machine code of a run's kernels in the libraries that its processes have mapped, on
 // a thread of its own: docs/decisions/0060-kernel-code-from-mapped-libraries.md.
 //
-// Each look reads the libraries once, for all kernels that no look was for before. So looks are
-// few: the pause before the next one doubles. The last is at the end of the run, for what was
-// opened while its processes lived.
+// The first look reads the libraries whole, which takes a second or two for PyTorch's, and notes
+// which kernels they have. Later ones read what kernels need that no look was for before, and
+// libraries that are new. Looks are few: the pause before the next one doubles. The last is at the
+// end of the run, for what was opened while its processes lived.
 //
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_SESSION_CODE_SEARCH_H_
@@ -13,11 +14,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "collector/kernel_code/library_code.h"
 #include "collector/run/run_state.h"
 #include "collector/session/background_study.h"
 #include "collector/session/mapped_libraries.h"
@@ -46,11 +49,16 @@ class CodeSearch {
   uint64_t cpu_ns() const { return thread_.cpu_ns(); }
 
  private:
+  struct Library {
+    UniqueFd file;
+    std::map<uint32_t, LibraryKernels> kernels = {};  // by compute capability
+  };
   using Names = std::set<std::pair<uint32_t, std::string>>;  // compute capability and function
 
   Names NewKernels(const RunState& state);
   void Begin(Names wanted, std::vector<pid_t> processes);
   void Look(const Names& wanted, const std::vector<pid_t>& processes);
+  void Record(const std::string& name, uint32_t capability, const KernelCode& code);
   void HandOn(const Found& found);
 
   Names known_;           // that some look was for
@@ -60,7 +68,7 @@ class CodeSearch {
   bool looking_ = false;
   // The thread's, while it is looking.
   MappedLibraries libraries_;
-  std::vector<UniqueFd> files_;
+  std::vector<Library> files_;
   std::vector<KernelCodeRecord> records_;
   BackgroundStudy thread_;  // ends before what it writes to
 };

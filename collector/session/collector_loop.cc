@@ -152,6 +152,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   PlanWindows();
   if (now >= next_flush_) {
     PaceSampling();
+    LookAtSteps();
     if (!recorder_.behind() && checkpoints_.Due(now)) recorder_.BeginCheckpoint();
     recorder_.Flush();
     PublishMetrics();
@@ -264,6 +265,27 @@ void CollectorLoop::LookForSteadyWork() {
   SendProgress(now_ns);
 }
 
+// An attachment's processes can pay for few windows, which stay as short as they can be.
+void CollectorLoop::LookAtSteps() {
+  const uint64_t now_ns = ClockReading::Now().monotonic_ns;
+  if (options_.overhead_budget_ppm == 0 || options_.attached || launches_ == 0 ||
+      !steps_.Due(now_ns) || recorder_.behind()) {
+    return;
+  }
+  struct Look {
+    uint64_t took_ns = 0;
+    uint64_t step_ns = 0;
+  };
+  auto look = std::make_shared<Look>();
+  recorder_.Study(
+      [look](const RunState& run_state) {
+        const uint64_t cpu_before_ns = ThreadCpuNs();
+        look->step_ns = MedianStepNs(run_state);
+        look->took_ns = ThreadCpuNs() - cpu_before_ns;
+      },
+      [this, look, now_ns] { steps_.Looked(now_ns, look->took_ns, look->step_ns); });
+}
+
 void CollectorLoop::SendProgress(uint64_t now_ns) {
   const DeviceTable& devices = recorder_.state().devices;
   for (uint32_t i = 0; i < devices.size(); ++i) {
@@ -326,7 +348,7 @@ void CollectorLoop::PlanWindows() {
   const std::vector<std::string> in_use = agents_.DevicesInUse();
   planner_.SampleSeldom(SampledSeldom(in_use));
   planner_.SampleAtOnce(SampledAtOnce(in_use));
-  if (!options_.attached) planner_.StepsTake(LastStepNs());
+  planner_.StepsTake(steps_.step_ns());
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };
@@ -336,13 +358,6 @@ void CollectorLoop::PlanWindows() {
       sampler_.WindowAt(window.device_uuid, now.ToRealtimeNs(window.sampling_begin_ns));
     }
   }
-}
-
-// 0: not known. The times that it is made of are those of targets.
-uint64_t CollectorLoop::LastStepNs() const {
-  constexpr double kMostSeconds = 1000;
-  return static_cast<uint64_t>(
-      std::clamp(metrics_.LastStepSeconds().value_or(0), 0.0, kMostSeconds) * 1e9);
 }
 
 void CollectorLoop::SendWindowToAgents(const DeviceWindow& window, const ClockReading& now) {

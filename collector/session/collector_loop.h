@@ -31,6 +31,7 @@
 #include "collector/session/session_options.h"
 #include "collector/session/session_progress.h"
 #include "collector/session/steady_work.h"
+#include "collector/session/step_watch.h"
 #include "collector/session/trace_schedule.h"
 #include "collector/session/window_planner.h"
 #include "collector/unique_fd.h"
@@ -87,6 +88,7 @@ class CollectorLoop {
   std::set<std::string> SampledAtOnce(const std::vector<std::string>& in_use) const;
   bool SharesSampler(const std::string& device_uuid) const;
   void LookForSteadyWork();
+  void LookAtSteps();
   void SendProgress(uint64_t now_ns);
   void LookForCode();
   void RecordCode(const KernelCodeRecord& record);
@@ -94,7 +96,6 @@ class CollectorLoop {
   void PublishMetrics();
   void ReportAlarm(const Alarm& alarm, uint64_t now_ns);
   void PlanWindows();
-  uint64_t LastStepNs() const;
   void SendWindowToAgents(const DeviceWindow& window, const ClockReading& now);
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
   AgentState WantedState(Clock::time_point now) const;
@@ -117,6 +118,7 @@ class CollectorLoop {
   WindowPlanner planner_;
   SamplingPace pace_;
   SteadyWork steady_work_;
+  StepWatch steps_;
   std::chrono::milliseconds pause_;
   MetricsSource metrics_;
   LiveSource live_;

@@ -26,8 +26,6 @@ class MetricsSource {
         read_application_(options.read_application),
         watches_(options.report_alarm != nullptr) {}
 
-  // Of the job, when steps were seen last.
-  std::optional<double> LastStepSeconds() const { return metrics_.LastStepSeconds(); }
   bool Due(uint64_t monotonic_ns) const { return wanted() && pace_.Due(monotonic_ns); }
 
   // `collector_cpu_ns` is what the collector's thread took so far. What launches are worth, and the

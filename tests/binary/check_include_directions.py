@@ -88,8 +88,8 @@ ALLOWED = {
     # One run. Of the sampler it knows the way there only.
     "collector/session": ["collector", "collector/alarms", "collector/analysis", "collector/ingest",
                           "collector/kernel_code", "collector/live", "collector/metrics", "collector/profile", "collector/run",
-                          "collector/sampler/channel", "collector/summarize", "collector/text",
-                          "proto"],
+                          "collector/sampler/channel", "collector/steps", "collector/summarize",
+                          "collector/text", "proto"],
     "tools/ending": ["collector"],
     "tools/demo_load": ["collector/sampler/driver"],
     "tools/attach/target": ["collector"],

@@ -128,6 +128,54 @@ TEST(LibraryCodeTest, OtherFilesAreAnError) {
       FindKernelCode(reads.get(), 90, {"one"}, [](const std::string&, KernelCode) {}).ok());
 }
 
+std::map<std::string, KernelCode> FindAmong(LibraryKernels* library, const KernelNames& names,
+                                            absl::Status* status = nullptr) {
+  std::map<std::string, KernelCode> found;
+  const absl::Status done = library->Find(names, [&](const std::string& name, KernelCode code) {
+    EXPECT_TRUE(found.emplace(name, std::move(code)).second);
+  });
+  if (status != nullptr) *status = done;
+  return found;
+}
+
+TEST(LibraryKernelsTest, LaterLooksFindWhatTheFirstOneWasNotFor) {
+  const UniqueFd file = File(Library(
+      MakeFatbin({{MakeCubin("one", Code(kFfma))}, Compressed(MakeCubin("two", Code(kFadd)))}) +
+      MakeFatbin({{MakeCubin("one", Code(kFadd))}, Compressed(MakeCubin("three", Code(kImad)))})));
+  LibraryKernels library(file.get(), 90);
+  EXPECT_THAT(FindAmong(&library, {"two"}), ElementsAre(Key("two")));
+  const auto found = FindAmong(&library, {"one", "two", "three", "four"});
+  ASSERT_THAT(found, UnorderedElementsAre(Key("one"), Key("two"), Key("three")));
+  EXPECT_EQ(found.at("one").blocks[0].always.fp32_flops, 2u) << "the first of two";
+  EXPECT_THAT(FindAmong(&library, {"four"}), IsEmpty());
+  EXPECT_THAT(FindAmong(&library, {}), IsEmpty());
+}
+
+TEST(LibraryKernelsTest, LaterLooksReadNoMoreThanTheyNeed) {
+  const std::string other = Code(kFadd);
+  const UniqueFd file =
+      File(Library(MakeFatbin({{MakeCubin("one", Code(kFfma))}, {MakeCubin("two", Code(kFfma))}})));
+  LibraryKernels library(file.get(), 90);
+  EXPECT_THAT(FindAmong(&library, {}), IsEmpty());
+  // Whoever may write the file changes it: what is elsewhere now is not found, and nothing breaks.
+  const std::string changed =
+      Library(MakeFatbin({{MakeCubin("ones", Code(kFfma))}, {MakeCubin("two", Code(kFfma))}}));
+  ASSERT_EQ(pwrite(file.get(), changed.data(), changed.size(), 0),
+            static_cast<ssize_t>(changed.size()));
+  EXPECT_THAT(FindAmong(&library, {"ones"}), IsEmpty());
+  ASSERT_EQ(ftruncate(file.get(), 100), 0);
+  EXPECT_THAT(FindAmong(&library, {"one", "two"}), IsEmpty());
+}
+
+TEST(LibraryKernelsTest, OtherFilesAreAnErrorOnce) {
+  const UniqueFd file = File("no library");
+  LibraryKernels library(file.get(), 90);
+  absl::Status status;
+  EXPECT_THAT(FindAmong(&library, {"one"}, &status), IsEmpty());
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(FindAmong(&library, {"one"}, &status), IsEmpty());
+}
+
 TEST(LibraryCodeTest, LibrariesWithDeviceCodeAreTold) {
   EXPECT_TRUE(HoldsKernelCode(File(Library(MakeFatbin({}))).get()));
   EXPECT_FALSE(HoldsKernelCode(File(MakeElf(EM_X86_64, {{".text", "code"}})).get()));
