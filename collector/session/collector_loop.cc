@@ -151,8 +151,8 @@ void CollectorLoop::Turn(milliseconds wait) {
   LookForSteadyWork();
   PlanWindows();
   if (now >= next_flush_) {
+    LookAtSteps();  // due seldomer than the next one, of which the same study cannot be
     PaceSampling();
-    LookAtSteps();
     if (!recorder_.behind() && checkpoints_.Due(now)) recorder_.BeginCheckpoint();
     recorder_.Flush();
     PublishMetrics();

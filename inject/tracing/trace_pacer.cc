@@ -48,6 +48,7 @@ void TracePacer::Restart(const TraceBudget& budget) {
   window_cost_ = {};
   host_cost_ = {};
   late_records_ = {};
+  late_window_ = {};
   new_work_.Restart();
   loads_seen_ = 0;
 }
@@ -69,8 +70,9 @@ PlannedWindow TracePacer::NextWindow(uint64_t now_ns) const {
   // Clocks of this moment: one that jumps spoils the windows under way and no others.
   const PlannedWindow window = CollectorsWindow(ring_.header()->control, RealtimeNs(), now_ns);
   const PlannedWindow& new_work = new_work_.window();
-  if (window.begin_ns != 0 && window.begin_ns <= new_work.begin_ns) return window;
-  return now_ns < new_work.end_ns ? new_work : window;
+  const bool collectors =
+      (window.begin_ns != 0 && window.begin_ns <= new_work.begin_ns) || now_ns >= new_work.end_ns;
+  return late_window_.Instead(collectors ? window : new_work, now_ns);
 }
 
 uint64_t TracePacer::PauseNs(uint64_t now_ns) const {
@@ -137,6 +139,8 @@ void TracePacer::SwitchOn(bool calibration_due) {
   RingProducer& producer = ring_.header()->producer;
   constexpr auto kRefused = static_cast<uint32_t>(AgentReason::kCuptiError);
   OpenStacks(calibration_due);
+  const uint64_t begun_ns = MonotonicNs();
+  const PlannedWindow window = NextWindow(begun_ns);
   if (const cupti::Result result = trace_.On(request_.flags); result != cupti::kSuccess) {
     stacks_.Close();
     producer.reason_detail.store(static_cast<uint32_t>(result), std::memory_order_relaxed);
@@ -145,6 +149,7 @@ void TracePacer::SwitchOn(bool calibration_due) {
   }
   later_.SwitchedOn();
   window_cost_.Opened(MonotonicNs());
+  if (begun_ns >= window.begin_ns) late_window_.SwitchedOn(window, MonotonicNs());
   if (producer.reason.load(std::memory_order_relaxed) == kRefused) {
     producer.reason.store(static_cast<uint32_t>(AgentReason::kNone), std::memory_order_relaxed);
   }

@@ -23,6 +23,7 @@
 #include "inject/tracing/cupti_client.h"
 #include "inject/tracing/host_cost.h"
 #include "inject/tracing/late_records.h"
+#include "inject/tracing/late_window.h"
 #include "inject/tracing/later_windows.h"
 #include "inject/tracing/new_work_windows.h"
 #include "inject/tracing/stack_windows.h"
@@ -124,6 +125,7 @@ class TracePacer {
   StackWindows stacks_;
   std::atomic<bool> watches_captures_{false};
   LateRecords late_records_;
+  LateWindow late_window_;
   uint64_t paused_realtime_ns_ = 0;  // when records were switched off last
   uint64_t loads_seen_ = 0;
 };
