@@ -33,7 +33,7 @@ std::optional<DeviceWindow> WindowPlanner::SamplerDecided(uint64_t now_ns,
   plan.begin_ns = std::max(now_ns, begin_ns - kSwitchingNs);
   const uint64_t length_ns =
       begin_ns - plan.begin_ns + std::min(window_ns, kLongestSamplingNs) + kStoppingNs;
-  plan.end_ns = plan.begin_ns + InWholeSteps(length_ns, kMostGrowth * length_ns);
+  plan.end_ns = plan.begin_ns + InWholeSteps(length_ns);
   plan.sampled_ns = begin_ns;
   return DeviceWindow{device_uuid, plan.begin_ns, plan.end_ns, 0};
 }
@@ -107,9 +107,8 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   const uint64_t agents_ns = at_once ? soonest_ns : agents_ready(uuid);
   const uint64_t ready_ns = std::clamp(agents_ns, soonest_ns, soonest_ns + kLongestWaitNs) +
                             DitherNs(at_once ? kDitherAtOnceNs : kDitherNs);
-  const uint64_t sampled_ns = sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : 0;
-  const uint64_t length_ns = sampler ? InWholeSteps(sampled_ns, kMostGrowth * sampled_ns)
-                                     : InWholeSteps(kWindowNs, kLongestUnsampledNs);
+  const uint64_t length_ns =
+      InWholeSteps(sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : kWindowNs);
   plan.begin_ns = plan.end_ns = 0;
   const uint64_t begin_ns = AfterOthers(ready_ns, length_ns);
   plan.begin_ns = begin_ns;
@@ -118,7 +117,8 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   return DeviceWindow{uuid, begin_ns, plan.end_ns, sampler ? begin_ns + kSwitchingNs : 0};
 }
 
-uint64_t WindowPlanner::InWholeSteps(uint64_t length_ns, uint64_t most_ns) const {
+uint64_t WindowPlanner::InWholeSteps(uint64_t length_ns) const {
+  const uint64_t most_ns = kMostGrowth * length_ns;
   if (step_ns_ == 0 || step_ns_ > most_ns) return length_ns;
   const uint64_t whole_ns = (length_ns + step_ns_ - 1) / step_ns_ * step_ns_;
   return whole_ns <= most_ns ? whole_ns : length_ns;

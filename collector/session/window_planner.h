@@ -48,10 +48,9 @@ class WindowPlanner {
   // The same in an attachment, whose processes can pay for few windows: those that are sampled come
   // first.
   static constexpr uint64_t kAttachmentPauseNs = 5'000'000'000;
-  // Windows of whole steps are longer and so fewer, and the sampler counts no longer in them than
-  // in others: those that are sampled grow at most so much, and the others up to a length.
+  // Windows of whole steps are longer and so dearer and fewer, and the sampler counts no longer in
+  // them than in others: they grow at most so much.
   static constexpr uint64_t kMostGrowth = 2;
-  static constexpr uint64_t kLongestUnsampledNs = 500'000'000;
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
@@ -114,9 +113,8 @@ class WindowPlanner {
   std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<std::string>& uuids);
   std::optional<DeviceWindow> PlanDevice(uint64_t now_ns, const std::string& uuid,
                                          const AgentsReady& agents_ready);
-  // The least whole number of steps that takes as long; the length itself where that is more than
-  // `most_ns`.
-  uint64_t InWholeSteps(uint64_t length_ns, uint64_t most_ns) const;
+  // The least whole number of steps that takes as long; the length itself where that is much more.
+  uint64_t InWholeSteps(uint64_t length_ns) const;
   // When a device whose sampler is silent gets its next window.
   uint64_t IdleUntilNs(const DevicePlan& plan) const;
   uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns) const;

@@ -77,7 +77,7 @@ TEST_F(WindowPlannerTest, WindowsLastForWholeSteps) {
   EXPECT_EQ(joined->end_ns - joined->begin_ns, 31 * kMillisecondNs);
 }
 
-TEST_F(WindowPlannerTest, WindowsThatAreNotSampledLastForLongerSteps) {
+TEST_F(WindowPlannerTest, WindowsThatAreNotSampledLastForWholeStepsToo) {
   const auto length_ns = [this](uint64_t step_ns) {
     planner_ = WindowPlanner(kNow - WindowPlanner::kPauseNs, 7);
     planner_.StepsTake(step_ns);
@@ -86,8 +86,8 @@ TEST_F(WindowPlannerTest, WindowsThatAreNotSampledLastForLongerSteps) {
     return windows[0].end_ns - windows[0].begin_ns;
   };
   EXPECT_EQ(length_ns(0), WindowPlanner::kWindowNs);
-  EXPECT_EQ(length_ns(400 * kMillisecondNs), 400 * kMillisecondNs);
-  EXPECT_EQ(length_ns(WindowPlanner::kLongestUnsampledNs + 1), WindowPlanner::kWindowNs);
+  EXPECT_EQ(length_ns(40 * kMillisecondNs), 40 * kMillisecondNs);
+  EXPECT_EQ(length_ns(2 * WindowPlanner::kWindowNs + 1), WindowPlanner::kWindowNs);
 }
 
 TEST_F(WindowPlannerTest, AWindowThatTheSamplerDecidedIsTracedInWhateverWasPlanned) {
