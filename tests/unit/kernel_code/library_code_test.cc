@@ -152,7 +152,6 @@ TEST(LibraryKernelsTest, LaterLooksFindWhatTheFirstOneWasNotFor) {
 }
 
 TEST(LibraryKernelsTest, LaterLooksReadNoMoreThanTheyNeed) {
-  const std::string other = Code(kFadd);
   const UniqueFd file =
       File(Library(MakeFatbin({{MakeCubin("one", Code(kFfma))}, {MakeCubin("two", Code(kFfma))}})));
   LibraryKernels library(file.get(), 90);
@@ -163,6 +162,11 @@ TEST(LibraryKernelsTest, LaterLooksReadNoMoreThanTheyNeed) {
   ASSERT_EQ(pwrite(file.get(), changed.data(), changed.size(), 0),
             static_cast<ssize_t>(changed.size()));
   EXPECT_THAT(FindAmong(&library, {"ones"}), IsEmpty());
+  FatbinEntry of_another_chip{MakeCubin("one", Code(kFfma))};
+  of_another_chip.compute_capability = 80;
+  const std::string other = Library(MakeFatbin({of_another_chip, {MakeCubin("two", Code(kFfma))}}));
+  ASSERT_EQ(pwrite(file.get(), other.data(), other.size(), 0), static_cast<ssize_t>(other.size()));
+  EXPECT_THAT(FindAmong(&library, {"one", "two"}), ElementsAre(Key("two")));
   ASSERT_EQ(ftruncate(file.get(), 100), 0);
   EXPECT_THAT(FindAmong(&library, {"one", "two"}), IsEmpty());
 }
