@@ -1,10 +1,15 @@
 // Any bytes as a library, a fatbin or a cubin. Input whose first byte is odd is put into an honest
 // library, cut into entries, or hardly any would get as far as the code.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "collector/kernel_code/library_code.h"
+#include "collector/unique_fd.h"
 #include "tests/support/fuzz_bytes.h"
 #include "tests/support/machine_code.h"
 
@@ -41,12 +46,33 @@ void Search(const std::string& bytes) {
   });
 }
 
+// Looking twice finds what one search of all finds.
+void SearchTwice(const std::string& library) {
+  const auto names_into = [](std::set<std::string>* names) {
+    return [names](const std::string& name, KernelCode) {
+      if (!names->insert(name).second) std::abort();
+    };
+  };
+  std::set<std::string> at_once, none, later;
+  (void)FindKernelCodeInBytes(library, 90, Names(), names_into(&at_once));
+  const UniqueFd file(memfd_create("library", MFD_CLOEXEC));
+  if (write(file.get(), library.data(), library.size()) != static_cast<ssize_t>(library.size())) {
+    return;
+  }
+  LibraryKernels kernels(file.get(), 90);
+  (void)kernels.Find({}, names_into(&none));
+  (void)kernels.Find(Names(), names_into(&later));
+  if (!none.empty() || later != at_once) std::abort();
+}
+
 }  // namespace
 }  // namespace utlz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   utlz::FuzzBytes input(bytes, size);
   const bool honest = (input.Take<uint8_t>() & 1) != 0;
-  utlz::Search(honest ? utlz::MakeLibrary(&input) : std::string(input.TakeRest()));
+  const std::string bytes = honest ? utlz::MakeLibrary(&input) : std::string(input.TakeRest());
+  utlz::Search(bytes);
+  if (honest) utlz::SearchTwice(bytes);
   return 0;
 }

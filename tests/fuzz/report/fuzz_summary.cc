@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
+#include "collector/decode/message_memory.h"
 #include "proto/summary.pb.h"
 #include "tools/report/csv.h"
 #include "tools/report/json.h"
@@ -38,7 +40,10 @@ void Show(const Summary& summary) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   utlz::Summary summary;
+  const std::string_view payload(reinterpret_cast<const char*>(bytes), size);
+  const bool fits = utlz::FitsInMemory(payload, *utlz::Summary::descriptor());
   if (!summary.ParseFromArray(bytes, static_cast<int>(size))) return 0;
+  if (!fits) std::abort();  // so few bytes take no half of a gigabyte
   utlz::Show(summary);
   // Packing a page takes long, so not for every input.
   if (size % 64 == 0 && utlz::RenderHtml(summary).empty()) std::abort();
