@@ -71,8 +71,8 @@ void SearchTwice(const std::string& library) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   utlz::FuzzBytes input(bytes, size);
   const bool honest = (input.Take<uint8_t>() & 1) != 0;
-  const std::string bytes = honest ? utlz::MakeLibrary(&input) : std::string(input.TakeRest());
-  utlz::Search(bytes);
-  if (honest) utlz::SearchTwice(bytes);
+  const std::string library = honest ? utlz::MakeLibrary(&input) : std::string(input.TakeRest());
+  utlz::Search(library);
+  if (honest) utlz::SearchTwice(library);
   return 0;
 }
