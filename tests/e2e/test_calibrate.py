@@ -24,9 +24,15 @@ class CalibrateTest(EndToEndTest):
         ratio = kept["triad_bytes_per_second"] / kept["copy_bytes_per_second"]
         self.assertAlmostEqual(ratio, 1.5, delta=0.05)
         rates = {rate["data_type"]: rate["flops_per_second"] for rate in kept["rates"]}
-        self.assertEqual(set(rates), {"bf16", "fp16", "tf32", "fp32", "int8", "fp64_tensor"})
-        self.assertAlmostEqual(rates["bf16"] / (2 * 8192**3 / 2e-3), 1, delta=0.05)
-        self.assertAlmostEqual(rates["fp64_tensor"] / (2 * 4096**3 / 2e-3), 1, delta=0.05)
+        # One GPU has 18 s, which a slow machine may not get through.
+        sizes = {"bf16": 8192, "fp16": 8192, "tf32": 8192, "fp32": 4096, "int8": 8192,
+                 "fp64_tensor": 4096}
+        self.assertLessEqual(set(rates), set(sizes))
+        for data_type in set(sizes) - set(rates):
+            self.assertIn(f"  {data_type}: no time was left\n", completed.stdout)
+        for data_type, rate in rates.items():
+            self.assertAlmostEqual(rate / (2 * sizes[data_type]**3 / 2e-3), 1, delta=0.05,
+                                   msg=data_type)
         self.assertIn("no fp8 product here", completed.stdout)
         self.assertFalse(kept["idle"], "there is no NVML here to tell")
         run = self.run_program("ending", environment=environment)
