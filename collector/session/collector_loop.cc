@@ -151,13 +151,13 @@ void CollectorLoop::Turn(milliseconds wait) {
   LookForSteadyWork();
   PlanWindows();
   if (now >= next_flush_) {
-    LookAtSteps();  // due seldomer than the next one, of which the same study cannot be
     PaceSampling();
     if (!recorder_.behind() && checkpoints_.Due(now)) recorder_.BeginCheckpoint();
     recorder_.Flush();
     PublishMetrics();
     SendSpending();
     live_.Serve(&recorder_, ClockReading::Now().monotonic_ns);
+    LookAtSteps();  // last of those that study the run: nobody waits for it
     LookForCode();
     next_flush_ = now + kFlushPeriod;
   }

@@ -16,11 +16,17 @@ uint64_t MedianStepNs(const RunState& state);
 
 class StepWatch {
  public:
+  // Steps that are known seldom change, and other studies wait for this one.
+  static constexpr uint64_t kPauseOnceKnownNs = 10'000'000'000;
+
   // Times are monotonic.
-  bool Due(uint64_t now_ns) const { return pace_.Due(now_ns); }
+  bool Due(uint64_t now_ns) const {
+    return pace_.Due(now_ns) && (step_ns_ == 0 || now_ns >= looked_ns_ + kPauseOnceKnownNs);
+  }
   // A look that began at `now_ns` took so much processor time.
   void Looked(uint64_t now_ns, uint64_t took_ns, uint64_t step_ns) {
     pace_.Renewed(now_ns, took_ns);
+    looked_ns_ = now_ns;
     step_ns_ = step_ns;
   }
   // 0: not known.
@@ -28,6 +34,7 @@ class StepWatch {
 
  private:
   RenewalPace pace_;
+  uint64_t looked_ns_ = 0;
   uint64_t step_ns_ = 0;
 };
 

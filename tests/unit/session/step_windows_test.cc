@@ -49,6 +49,18 @@ TEST(StepWatchTest, TheMedianIsOfTheStepsThatWereSeen) {
               double{kMillisecondNs});
 }
 
+TEST(StepWatchTest, StepsThatAreKnownAreLookedAtSeldom) {
+  StepWatch watch;
+  EXPECT_TRUE(watch.Due(kSecondNs));
+  watch.Looked(kSecondNs, kMillisecondNs, 0);
+  EXPECT_FALSE(watch.Due(kSecondNs + 1));
+  EXPECT_TRUE(watch.Due(2 * kSecondNs));
+  watch.Looked(2 * kSecondNs, kMillisecondNs, kStepNs);
+  EXPECT_EQ(watch.step_ns(), kStepNs);
+  EXPECT_FALSE(watch.Due(5 * kSecondNs));
+  EXPECT_TRUE(watch.Due(2 * kSecondNs + StepWatch::kPauseOnceKnownNs));
+}
+
 class StepWindowsTest : public SessionTest {};
 
 TEST_F(StepWindowsTest, WindowsLastForTheStepsOfTheJob) {
