@@ -79,7 +79,7 @@ bool FindCode(int files, char** paths, const KernelNames& names,
     const auto keep = [&](const std::string& name, KernelCode code) {
       codes->emplace(name, std::move(code));
     };
-    absl::Status status = FindKernelCode(fd.get(), 90, names, keep);
+    absl::Status status = LibraryKernels(fd.get(), 90).Find(names, keep);
     if (status.ok() && std::string(paths[file]).find(".cubin") != std::string::npos) {
       std::string bytes;
       for (char part[65536]; true;) {

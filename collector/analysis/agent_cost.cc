@@ -21,7 +21,7 @@ std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now
   const uint64_t start_ns = process.info.start_time_ns();
   const uint64_t end_ns = process.LivedUntilNs(now_ns);
   if (!process.has_status || end_ns <= start_ns) return std::nullopt;
-  // The cost is what the process says of itself.
+  // A process states its own cost, and may state any number.
   return std::min(1.0, TracingCostNs(process) / static_cast<double>(end_ns - start_ns));
 }
 

@@ -1,5 +1,6 @@
-// How much memory a message takes once it is parsed. In a payload an empty message takes two bytes,
-// as an object hundreds: a few kilobytes that another process compressed could take gigabytes.
+// Estimates how much memory a message will take once it is parsed. An empty message takes two bytes
+// in a payload and hundreds as an object, so a forged frame of a few compressed kilobytes could
+// take gigabytes.
 //
 // Thread safety: a function only.
 #ifndef UTLZ_COLLECTOR_DECODE_MESSAGE_MEMORY_H_
@@ -12,11 +13,12 @@
 
 namespace utlz {
 
-// Of the largest messages that frames hold. A summary of 16 MiB that utlz wrote takes a fifth.
+// Summaries that utlz wrote are estimated at four to five times their bytes, so that the largest
+// one that fits a frame takes a sixth of this.
 inline constexpr size_t kMaxMessageMemoryBytes = 512u << 20;
 
-// Whether a payload of type `message` takes at most `most_bytes`, estimated without parsing it.
-// True where the payload is no such message: parsing says so, and stops there.
+// Whether a payload of type `message` takes less than `most_bytes` by this estimate. True where the
+// payload is no such message: parsing it fails without taking memory.
 bool FitsInMemory(std::string_view payload, const google::protobuf::Descriptor& message,
                   size_t most_bytes = kMaxMessageMemoryBytes);
 

@@ -23,7 +23,8 @@ bool Parse(std::string_view payload, Message* message,
          message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
 }
 
-// The same of messages that may fill a frame, and hold others without a number that bounds them.
+// Parses a message that may be as large as a frame and hold any number of messages. False where the
+// payload is no such message, or would take more than kMaxMessageMemoryBytes once parsed.
 template <typename Message>
 bool ParseWithinMemory(std::string_view payload, Message* message) {
   return FitsInMemory(payload, *Message::descriptor()) &&

@@ -84,21 +84,12 @@ bool HoldsKernelCode(int library_fd) {
   return elf.has_value() && std::any_of(elf->sections.begin(), elf->sections.end(), HasFatbins);
 }
 
-absl::Status FindKernelCode(int library_fd, int compute_capability,
-                            const KernelNames& mangled_names, const KernelCodeCallback& found) {
-  const absl::StatusOr<ByteSource> source = ByteSource::OfFile(library_fd);
-  if (!source.ok()) return source.status();
-  Search search(compute_capability, mangled_names, found);
-  FatbinReader reader(compute_capability);
-  return search.over() ? absl::OkStatus() : ReadProgram(*source, &reader, LooksInto(&search));
-}
-
 absl::Status LibraryKernels::Find(const KernelNames& mangled_names,
                                   const KernelCodeCallback& found) {
   return is_read_ ? ReadNoted(mangled_names, found) : ReadAll(mangled_names, found);
 }
 
-// Where it ends early, the rest of the file is not to be had, now or later.
+// If reading ends early, later calls do not find what follows in the file either.
 absl::Status LibraryKernels::ReadAll(const KernelNames& mangled_names,
                                      const KernelCodeCallback& found) {
   is_read_ = true;

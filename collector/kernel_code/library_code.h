@@ -20,27 +20,23 @@ bool HoldsKernelCode(int library_fd);
 // Is called once for each kernel that was found and whose code can be described.
 using KernelCodeCallback = std::function<void(const std::string& mangled_name, KernelCode code)>;
 
-// Reads the ELF file behind `library_fd` from its start to its end, wherever it is positioned; the
-// descriptor stays open. Looks for the code of these kernels for `compute_capability` (90 for 9.0)
-// and stops when it has all of them. Kernels that are not in the file, or whose code leaves open
-// what it does, are not reported, and are no error.
-//
-// An error where the file is no 64-bit ELF file or cannot be read, or where it asks for more work
-// than any library of NVIDIA or PyTorch. What was reported before is right even so. Takes at most
-// some 320 MiB of memory, and time by the code that the file holds for this compute capability:
-// half a second for PyTorch's library. Not for a thread that others wait for.
-absl::Status FindKernelCode(int library_fd, int compute_capability,
-                            const KernelNames& mangled_names, const KernelCodeCallback& found);
-
-// The same where kernels of one library are looked for several times. The first time all of its
-// code for the compute capability is read, and it is noted which kernel is where; later only what
-// is wanted is read. Takes 16 bytes for each kernel of the library. Thread safety: none.
+// Looks for kernels in one library, as often as it is asked to. The first time it reads all of the
+// library's code for a compute capability, and notes where each kernel is, by 16 bytes a kernel.
+// Later it reads only the cubins that it needs. Thread safety: none.
 class LibraryKernels {
  public:
-  // The descriptor must stay open.
+  // The ELF file behind `library_fd`, wherever it is positioned; the descriptor must stay open.
+  // `compute_capability`: 90 for 9.0.
   LibraryKernels(int library_fd, int compute_capability)
       : library_fd_(library_fd), compute_capability_(compute_capability) {}
 
+  // Kernels that are not in the file, or whose code leaves open what it does, are not reported, and
+  // are no error.
+  //
+  // An error where the file is no 64-bit ELF file or cannot be read, or where it asks for more work
+  // than any library of NVIDIA or PyTorch. What was reported before is right even so. Takes at most
+  // some 320 MiB of memory, and the first time time by the code that the file holds for the compute
+  // capability: half a second for PyTorch's library. Not for a thread that others wait for.
   absl::Status Find(const KernelNames& mangled_names, const KernelCodeCallback& found);
 
  private:
@@ -58,8 +54,8 @@ class LibraryKernels {
   std::vector<Noted> noted_ = {};  // ascending by hash, and for one hash by place
 };
 
-// The same of bytes in memory: an ELF file with fatbins, a fatbin, or a cubin, as programs give
-// them to the CUDA driver.
+// Looks for kernels once, and stops when it has all of them, in bytes in memory: an ELF file with
+// fatbins, a fatbin, or a cubin, as programs give them to the CUDA driver.
 absl::Status FindKernelCodeInBytes(std::string_view bytes, int compute_capability,
                                    const KernelNames& mangled_names,
                                    const KernelCodeCallback& found);

@@ -1,11 +1,11 @@
 #include "collector/profile/frame_index.h"
 
+#include "collector/decode/parse.h"
+
 namespace utlz {
 namespace {
 
 constexpr int kMaxOptionalEntries = 65536;
-// Some 300,000 entries. As objects those that are empty would take twenty times as much.
-constexpr size_t kMaxIndexBytes = 4u << 20;
 
 bool IsOncePerOwner(uint16_t type) {
   switch (type) {
@@ -38,8 +38,7 @@ void FrameIndexBuilder::Add(uint64_t offset, uint16_t type, uint32_t source) {
 
 std::optional<uint64_t> FindLastInIndex(std::string_view payload, uint16_t type) {
   Index index;
-  if (payload.size() > kMaxIndexBytes) return std::nullopt;
-  if (!index.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return std::nullopt;
+  if (!ParseWithinMemory(payload, &index)) return std::nullopt;
   for (int i = index.entries_size() - 1; i >= 0; --i) {
     if (index.entries(i).type() == type) return index.entries(i).offset();
   }

@@ -64,7 +64,7 @@ void CodeSearch::Look(const Names& wanted, const std::vector<pid_t>& processes) 
   for (Library& library : files_) {
     if (ThreadCpuNs() - begin_ns > kMostCpuNs) return;  // a file takes some seconds at most
     for (auto& [capability, names] : missing) {
-      // Also where all has been found: what is wanted later may be here.
+      // A library is read even if no kernel is missing any more: later looks need its notes.
       const auto [kernels, is_new] =
           library.kernels.try_emplace(capability, library.file.get(), static_cast<int>(capability));
       // A library without code for GPUs, or one that is damaged, has nothing to say.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,24 @@ bool Watch(int epoll, int fd, uint64_t tag) {
   event.events = EPOLLIN;
   event.data.u64 = tag;
   return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+// Has a study call `find`, and then calls then(took_ns, found) on the collector's thread: how much
+// processor time that took, and what it returned.
+template <typename Find, typename Then>
+void StudyTimed(RunRecorder* recorder, Find find, Then then) {
+  struct Look {
+    uint64_t took_ns = 0;
+    std::invoke_result_t<Find, const RunState&> found{};
+  };
+  auto look = std::make_shared<Look>();
+  recorder->Study(
+      [look, find](const RunState& run_state) {
+        const uint64_t cpu_before_ns = ThreadCpuNs();
+        look->found = find(run_state);
+        look->took_ns = ThreadCpuNs() - cpu_before_ns;
+      },
+      [look, then] { then(look->took_ns, look->found); });
 }
 
 std::optional<milliseconds> Duration(const SessionOptions& options) {
@@ -211,18 +230,10 @@ void CollectorLoop::PaceSampling() {
       recorder_.behind()) {
     return;
   }
-  struct Look {
-    uint64_t took_ns = 0;
-    std::vector<CounterPrecision> precisions;
-  };
-  auto look = std::make_shared<Look>();
-  recorder_.Study(
-      [look](const RunState& run_state) {
-        const uint64_t cpu_before_ns = ThreadCpuNs();
-        look->precisions = CounterPrecisions(run_state);
-        look->took_ns = ThreadCpuNs() - cpu_before_ns;
-      },
-      [this, look, now_ns] { pace_.Looked(now_ns, look->took_ns, look->precisions); });
+  StudyTimed(&recorder_, CounterPrecisions,
+             [this, now_ns](uint64_t took_ns, const std::vector<CounterPrecision>& precisions) {
+               pace_.Looked(now_ns, took_ns, precisions);
+             });
 }
 
 // A program is traced when it begins, so that its first launch is known at once. One that was
@@ -272,18 +283,9 @@ void CollectorLoop::LookAtSteps() {
       !steps_.Due(now_ns) || recorder_.behind()) {
     return;
   }
-  struct Look {
-    uint64_t took_ns = 0;
-    uint64_t step_ns = 0;
-  };
-  auto look = std::make_shared<Look>();
-  recorder_.Study(
-      [look](const RunState& run_state) {
-        const uint64_t cpu_before_ns = ThreadCpuNs();
-        look->step_ns = MedianStepNs(run_state);
-        look->took_ns = ThreadCpuNs() - cpu_before_ns;
-      },
-      [this, look, now_ns] { steps_.Looked(now_ns, look->took_ns, look->step_ns); });
+  StudyTimed(&recorder_, MedianStepNs, [this, now_ns](uint64_t took_ns, uint64_t step_ns) {
+    steps_.Looked(now_ns, took_ns, step_ns);
+  });
 }
 
 void CollectorLoop::SendProgress(uint64_t now_ns) {

@@ -3,8 +3,8 @@
 // GPU is under way or to come; windows of different GPUs do not overlap, since one sampler serves
 // them all. Pure decisions on the times that callers pass, nanoseconds of CLOCK_MONOTONIC.
 //
-// Windows last for whole steps of the job, as far as these are known and short: each then meets
-// every part of a step once, and what ran between windows is divided as it was in them.
+// Windows last for whole steps of the job if steps are known and short. Each window then meets
+// every part of a step once, and the collector divides what ran between windows as it was in them.
 //
 // Where a GPU's sampler is not ready, for whatever reason, its processes are given windows all the
 // same, seldomer. Windows are dithered, so that they do not fall into step with a load.
@@ -48,8 +48,9 @@ class WindowPlanner {
   // The same in an attachment, whose processes can pay for few windows: those that are sampled come
   // first.
   static constexpr uint64_t kAttachmentPauseNs = 5'000'000'000;
-  // Windows of whole steps are longer and so dearer and fewer, and the sampler counts no longer in
-  // them than in others: they grow at most so much.
+  // A window of whole steps costs a program more than a shorter one, so there are fewer windows,
+  // and the sampler counts for the same short time in each. So the planner makes a window at most
+  // so many times as long.
   static constexpr uint64_t kMostGrowth = 2;
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
@@ -80,7 +81,7 @@ class WindowPlanner {
   // it asked whether its account can pay: kernels may soon be recorded no more.
   void SampleAtOnce(std::set<std::string> uuids) { at_once_ = std::move(uuids); }
 
-  // Steps of the job take so long; 0: not known.
+  // The job's steps take so long; 0: that is not known.
   void StepsTake(uint64_t step_ns) { step_ns_ = step_ns; }
 
   // The next windows are long ones, in which what every process does can be compared.
@@ -113,7 +114,8 @@ class WindowPlanner {
   std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<std::string>& uuids);
   std::optional<DeviceWindow> PlanDevice(uint64_t now_ns, const std::string& uuid,
                                          const AgentsReady& agents_ready);
-  // The least whole number of steps that takes as long; the length itself where that is much more.
+  // The time of the fewest whole steps that take at least `length_ns`; `length_ns` itself if that
+  // is more than kMostGrowth times as long.
   uint64_t InWholeSteps(uint64_t length_ns) const;
   // When a device whose sampler is silent gets its next window.
   uint64_t IdleUntilNs(const DevicePlan& plan) const;

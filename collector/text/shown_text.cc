@@ -56,7 +56,7 @@ std::string Harmless(std::string_view text, Replace replace) {
   return harmless;
 }
 
-// Of a character that two bytes of UTF-16 hold.
+// `\uNNNN` for a character up to U+FFFF.
 std::string Unicode(uint32_t code) {
   std::string text = "\\u";
   for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[code >> shift & 15];
@@ -126,7 +126,8 @@ std::string EscapeInJson(std::string_view json) {
     bool valid = false;
     const std::string_view character = TakeCharacter(&json, &valid);
     const uint32_t code = valid ? CodeOf(character) : 0;
-    // The library escaped what is below: what is left of it stands between the values.
+    // Texts hold no control characters below 0x20 any more: the JSON library has escaped them. Line
+    // ends between values stay.
     if (code < 0x7f || !IsHarmful(code)) {
       escaped += character;
     } else {

@@ -20,8 +20,8 @@ std::string TerminalName(std::string_view name, size_t width);
 // Markdown or HTML could act on where it stands is an entity.
 std::string MarkdownName(std::string_view name, size_t width);
 
-// JSON whose texts hold what may have been written by anybody: characters that would be `\xNN` above
-// become `\uNNNN`, which readers of JSON take for the same. `json` is valid, as a library wrote it.
+// The same for JSON that a library wrote: characters that EscapeForTerminal would replace become
+// `\uNNNN`, which readers of JSON take for the same characters.
 std::string EscapeInJson(std::string_view json);
 
 // Replaces invalid UTF-8 by U+FFFD and leaves the rest.

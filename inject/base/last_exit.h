@@ -50,7 +50,8 @@ class LastExit {
     switch_callbacks(true);
     state_.store(State::kAsked);
   }
-  // Switches them off, whoever is in a call, where that was asked for and nobody is about it.
+  // Switches callbacks off, although threads may be in calls. Does nothing unless Ask was called,
+  // and nothing while another thread switches them off.
   template <typename Switch>
   void SwitchOff(const Switch& switch_callbacks) {
     if (!Change(State::kAsked, State::kSwitching)) return;

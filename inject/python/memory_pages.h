@@ -1,5 +1,6 @@
-// Copies of the interpreter's memory, page by page: what reads thousands of words, as of a model's
-// modules, takes one system call a page. A copy is of the moment when its page was first asked for.
+// Copies the interpreter's memory page by page, so that reading thousands of words, such as a
+// model's modules, takes one system call a page instead of one a word. A page is copied when it is
+// first asked for, and kept until Forget: what the program changes meanwhile does not show.
 //
 // One thread at a time; never on a launch path.
 #ifndef UTLZ_INJECT_PYTHON_MEMORY_PAGES_H_
@@ -13,7 +14,7 @@ class MemoryPages {
  public:
   // Once, before all others. False where there is no memory.
   bool Create();
-  // Memory is copied anew from now on: it may have changed.
+  // Every page is copied anew when it is asked for next.
   void Forget() { ++generation_; }
   // False where not all of it could be read.
   bool Copy(uint64_t address, void* to, uint64_t bytes);

@@ -53,8 +53,9 @@ uint64_t DictOf(MemoryPages* memory, uint64_t object) {
   uint64_t type = 0, flags = 0, dict = 0;
   int64_t offset = 0;
   if (!memory->CopyValue(object + kObjectType, &type) ||
-      !memory->CopyValue(type + kTypeFlags, &flags))
+      !memory->CopyValue(type + kTypeFlags, &flags)) {
     return 0;
+  }
   if ((flags & kHasManagedDict) != 0) {
     // With the lowest bit set it is no dictionary, but a table of values.
     if (!memory->CopyValue(object - kManagedDict, &dict) || dict % 8 != 0) return 0;
@@ -116,8 +117,9 @@ bool ReadClassName(MemoryPages* memory, uint64_t object, char* name, uint32_t ca
   uint64_t type = 0, text = 0;
   name[0] = 0;
   if (!memory->CopyValue(object + kObjectType, &type) ||
-      !memory->CopyValue(type + kTypeName, &text))
+      !memory->CopyValue(type + kTypeName, &text)) {
     return false;
+  }
   uint32_t taken = 0;
   // Page by page: what follows the text may not be mapped.
   while (taken + 1 < capacity) {

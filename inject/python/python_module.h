@@ -1,5 +1,5 @@
 // What a module of torch.nn says of itself: its class, and the modules in it by their names. Read
-// off the launch path by copies of the kernel's (python_memory.h); other threads may be changing it
+// off the launch path by copies of the kernel's (memory_pages.h); other threads may be changing it
 // meanwhile, so each object's type is looked at before it is accepted.
 #ifndef UTLZ_INJECT_PYTHON_PYTHON_MODULE_H_
 #define UTLZ_INJECT_PYTHON_PYTHON_MODULE_H_

@@ -1,6 +1,7 @@
-// A planned window that began late: switching tracing on waits while the program launches, by a
-// millisecond or so. It ends as much later, so that it lasts as long as was planned: a whole number
-// of the program's steps (WindowPlanner). Agent's thread only.
+// Lets a planned window that began late end as much later, so that it lasts as long as the
+// collector planned: for whole steps of the program (WindowPlanner). On an H200 windows lasted
+// about a millisecond less than a step, in which a program may launch a tenth of it. Agent's thread
+// only.
 #ifndef UTLZ_INJECT_TRACING_LATE_WINDOW_H_
 #define UTLZ_INJECT_TRACING_LATE_WINDOW_H_
 
@@ -13,7 +14,7 @@ namespace utlz::agent {
 
 class LateWindow {
  public:
-  // What comes later than this has missed its window, or part of it.
+  // A window ends at most so much later than planned, however late it began.
   static constexpr uint64_t kMostNs = 5'000'000;
 
   // Tracing went on at `now_ns`, when `window` was the planned one.

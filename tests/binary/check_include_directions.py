@@ -72,7 +72,7 @@ ALLOWED = {
     "collector/alarms": ["collector", "collector/kernel_names", "collector/metrics", "collector/run",
                          "collector/text", "collector/windows", "proto"],
     "collector/ingest": ["collector", "proto"],
-    "collector/profile": ["collector", "collector/files", "proto"],
+    "collector/profile": ["collector", "collector/decode", "collector/files", "proto"],
     # The sampler's process holds the counter privilege, so it parses nothing that a target wrote.
     "collector/sampler/driver": ["cupti"],
     "collector/sampler/counters": ["collector", "collector/sampler/driver", "proto"],

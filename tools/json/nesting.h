@@ -1,5 +1,5 @@
-// Whether a text of JSON nests so deeply that values of it could overflow the stack: copies and
-// deletions of such values call themselves for each level.
+// Refuses JSON that nests deeply before it is parsed. The JSON library copies and deletes a value
+// by functions that call themselves once a level, so that deep values overflow the stack.
 #ifndef UTLZ_TOOLS_JSON_NESTING_H_
 #define UTLZ_TOOLS_JSON_NESTING_H_
 
@@ -9,7 +9,7 @@ namespace utlz {
 
 inline constexpr int kMostJsonLevels = 100;
 
-// Of any text, JSON or not.
+// Whether brackets nest more than kMostJsonLevels deep. The text need not be valid JSON.
 bool NestsTooDeeply(std::string_view json);
 
 }  // namespace utlz

@@ -1,6 +1,6 @@
 """What commands say of options that do nothing, or cannot be met.
 
-    options_test.py UTLZ PROFILE
+    options_test.py UTLZ PROFILE WRITE_INVALID_TEXT
 """
 
 import fcntl
@@ -14,7 +14,7 @@ import tempfile
 import termios
 import unittest
 
-UTLZ, PROFILE = sys.argv[1:3]
+UTLZ, PROFILE, WRITE_INVALID_TEXT = sys.argv[1:4]
 USAGE = 2
 FAILED = 1
 
@@ -80,6 +80,14 @@ class OptionsTest(unittest.TestCase):
         self.assertEqual(0, status)
         self.assertIn("nothing was recorded between --from and --to", said)
         self.assertNotIn("nothing was recorded", export("--from", "10", "--to", "10.2")[1])
+
+    def test_text_that_is_no_utf_8_prints_nothing_of_protobuf(self):
+        with tempfile.TemporaryDirectory() as folder:
+            profile = f"{folder}/run.utlz"
+            subprocess.run([WRITE_INVALID_TEXT, profile], stderr=subprocess.DEVNULL, check=True)
+            done = subprocess.run([UTLZ, "report", profile], capture_output=True, text=True,
+                                  check=False)
+            self.assertNotIn("protobuf", done.stderr)
 
     def test_an_export_to_standard_output_goes_on_in_the_file_that_it_leads_to(self):
         with tempfile.NamedTemporaryFile() as file:

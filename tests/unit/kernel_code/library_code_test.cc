@@ -39,16 +39,21 @@ UniqueFd File(const std::string& bytes) {
   return fd;
 }
 
-std::map<std::string, KernelCode> Find(const std::string& library, const KernelNames& names,
-                                       absl::Status* status = nullptr) {
+std::map<std::string, KernelCode> FindAmong(LibraryKernels* library, const KernelNames& names,
+                                            absl::Status* status = nullptr) {
   std::map<std::string, KernelCode> found;
-  const UniqueFd fd = File(library);
-  const absl::Status done =
-      FindKernelCode(fd.get(), 90, names, [&](const std::string& name, KernelCode code) {
-        EXPECT_TRUE(found.emplace(name, std::move(code)).second);
-      });
+  const absl::Status done = library->Find(names, [&](const std::string& name, KernelCode code) {
+    EXPECT_TRUE(found.emplace(name, std::move(code)).second);
+  });
   if (status != nullptr) *status = done;
   return found;
+}
+
+std::map<std::string, KernelCode> Find(const std::string& library, const KernelNames& names,
+                                       absl::Status* status = nullptr) {
+  const UniqueFd fd = File(library);
+  LibraryKernels kernels(fd.get(), 90);
+  return FindAmong(&kernels, names, status);
 }
 
 std::string Library(const std::string& fatbins) {
@@ -124,18 +129,9 @@ TEST(LibraryCodeTest, OtherFilesAreAnError) {
   ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
   const UniqueFd reads(pipes[0]);
   const UniqueFd writes(pipes[1]);
-  EXPECT_FALSE(
-      FindKernelCode(reads.get(), 90, {"one"}, [](const std::string&, KernelCode) {}).ok());
-}
-
-std::map<std::string, KernelCode> FindAmong(LibraryKernels* library, const KernelNames& names,
-                                            absl::Status* status = nullptr) {
-  std::map<std::string, KernelCode> found;
-  const absl::Status done = library->Find(names, [&](const std::string& name, KernelCode code) {
-    EXPECT_TRUE(found.emplace(name, std::move(code)).second);
-  });
-  if (status != nullptr) *status = done;
-  return found;
+  LibraryKernels pipe(reads.get(), 90);
+  FindAmong(&pipe, {"one"}, &status);
+  EXPECT_FALSE(status.ok());
 }
 
 TEST(LibraryKernelsTest, LaterLooksFindWhatTheFirstOneWasNotFor) {
