@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "collector/analysis/flops_by_code.h"
 #include "collector/analysis/steady_shares.h"
 #include "collector/analysis/traced_slowdown.h"
 #include "collector/analysis/withheld_work.h"
+#include "collector/each_in_threads.h"
 #include "collector/kernel_names/kernel_class.h"
 
 namespace utlz {
@@ -174,15 +177,20 @@ KernelCalibration CalibrationOf(const RunState& state, const Analysis& analysis,
   return of_row;
 }
 
-void SetBounds(const RunState& state, Analysis* analysis) {
+void SetBounds(const RunState& state, unsigned threads, Analysis* analysis) {
   CodeAllowance allowance;
+  std::vector<std::pair<KernelRow*, const KernelCode*>> bounded;
   for (KernelRow& row : analysis->rows) {
     const Kernel& kernel = state.kernels[row.kernel];
     const KernelCode* code = state.kernel_code.Find(
         kernel.mangled_name, ComputeCapabilityOf(state.devices[kernel.device]));
     if (code == nullptr || !row.part.counters[METRIC_FMA_INSTRUCTIONS].has_value()) continue;
-    if (allowance.Take(*code)) row.by_code = FlopsByCode(*code, kernel.shape, row.part);
+    if (allowance.Take(*code)) bounded.emplace_back(&row, code);
   }
+  EachInThreads(bounded.size(), threads, [&](size_t i) {
+    const auto& [row, code] = bounded[i];
+    row->by_code = FlopsByCode(*code, state.kernels[row->kernel].shape, row->part);
+  });
 }
 
 void SetWork(const RunState& state, const Analysis& analysis, const KernelCalibration& calibration,
@@ -228,29 +236,35 @@ void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row)
                  [&](const auto& type) { return ceilings.AttainedFlopsPerSecond(type); });
 }
 
+DeviceAnalysis AnalyzeDevice(const RunState& state, uint32_t index, const SteadyPart& steady) {
+  const DeviceState& device_state = state.devices[index];
+  DeviceAnalysis device;
+  device.ceilings = CeilingsOf(device_state);
+  device.part = steady.Of(device_state, index);
+  TakeSlowdownOut(state, index, steady.steps, &device.part);
+  device.overlap_share = OverlapShare(device_state);
+  device.sampled = device_state.attribution.has_samples();
+  if (device.sampled) device.attribution = device_state.attribution.Solve();
+  device.fallback_type = FallbackType(state, device.attribution);
+  return device;
+}
+
 }  // namespace
 
-Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps) {
+Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps, unsigned threads) {
   Analysis analysis;
   analysis.steady = FindSteadyPart(state, steps);
-  for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    DeviceAnalysis device;
-    device.ceilings = CeilingsOf(state.devices[i]);
-    device.part = analysis.steady.Of(state.devices[i], i);
-    TakeSlowdownOut(state, i, analysis.steady.steps, &device.part);
-    device.overlap_share = OverlapShare(state.devices[i]);
-    device.sampled = state.devices[i].attribution.has_samples();
-    if (device.sampled) device.attribution = state.devices[i].attribution.Solve();
-    device.fallback_type = FallbackType(state, device.attribution);
-    analysis.devices.push_back(std::move(device));
-  }
+  analysis.devices.resize(state.devices.size());
+  EachInThreads(state.devices.size(), threads, [&](size_t i) {
+    analysis.devices[i] = AnalyzeDevice(state, static_cast<uint32_t>(i), analysis.steady);
+  });
   const uint64_t now_ns = state.NewestNs();
   for (uint32_t i = 0; i < state.kernels.kernels().size(); ++i) {
     const Attribution& attribution = analysis.devices[state.kernels[i].device].attribution;
     AddRows(state, i, attribution, now_ns, &analysis.rows);
   }
   WithholdOverlapped(state, &analysis);
-  SetBounds(state, &analysis);
+  SetBounds(state, threads, &analysis);
   for (KernelRow& row : analysis.rows) SetWork(state, analysis, {}, &row);
   if (!state.ranges.empty()) {
     const Calibration calibration = Calibrate(state, analysis);

@@ -9,7 +9,9 @@
 
 namespace utlz {
 
-Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps);
+// `threads`: so many at once, where GPUs and kernels are several.
+Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps,
+                 unsigned threads = 1);
 
 }  // namespace utlz
 

@@ -134,7 +134,8 @@ void TakeProportionsOf(DevicePart weighed, DevicePart* part) {
 double KernelNsOfAllSteps(const StepsSpan& steps, double steps_kernel_ns) {
   double length_ns = 0;
   for (const TracedSteps& one : steps.traced) {
-    length_ns += one.weight * static_cast<double>(one.end_ns - one.start_ns);
+    const auto between_ns = static_cast<double>(one.end_ns - one.start_ns);
+    length_ns += one.weight * one.traced_share * between_ns;
   }
   return length_ns > 0 ? steps_kernel_ns * (1 + steps.after_ns / length_ns) : 0;
 }
@@ -163,6 +164,15 @@ double ProbableKernelNs(const ActivityTotals& ledger, uint64_t start_ns, uint64_
   const double all_ns = std::accumulate(content.time_ns.begin(), content.time_ns.end(), 0.0);
   const double traced_ns = all_ns - content.UntracedNs();
   return traced_ns > 0 ? content.KernelNs() * all_ns / traced_ns : 0;
+}
+
+// As long as its operations took where they were traced; else as long as the traced time says.
+double ProbableKernelNsAfter(const ActivityTotals& ledger, const StepsSpan& steps) {
+  const StretchContent after = ledger.Between(steps.end_ns, UINT64_MAX);
+  if (!steps.operations_after.has_value() || after.operations <= 0) {
+    return ProbableKernelNs(ledger, steps.end_ns, UINT64_MAX);
+  }
+  return after.KernelNs() * std::max(1.0, *steps.operations_after / after.operations);
 }
 
 // Whether agents ended records for good while the program went on (decision 0027).
@@ -228,7 +238,7 @@ SteadyPart FindSteadyPart(const RunState& state, const std::optional<StepsSpan>&
   const StretchContent after = ledger.Between(steps->end_ns, UINT64_MAX);
   const double after_ns = HaveRecordsEnded(state) || WentOn(after, *steps)
                               ? after.KernelNs()
-                              : ProbableKernelNs(ledger, steps->end_ns, UINT64_MAX);
+                              : ProbableKernelNsAfter(ledger, *steps);
   const double outside_ns = ProbableKernelNs(ledger, 0, steps->start_ns) + after_ns;
   if (inside_ns > 0 && inside_ns >= kMostKernelTime * (inside_ns + outside_ns)) part.steps = steps;
   return part;

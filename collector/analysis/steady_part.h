@@ -20,12 +20,14 @@ struct HoldUp {
   double time_ns = 0;
 };
 
-// Steps that were traced one after the other, and stand for equally many of the run.
+// Steps that were traced one after the other, and stand for equally many of the run; or a stretch of
+// steps that were traced in part.
 struct TracedSteps {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
-  double steps = 0;   // how many they are
-  double weight = 1;  // for how many each of them stands
+  double steps = 0;         // how many they are; of those traced in part, how many were traced
+  double weight = 1;        // for how many each of them stands
+  double traced_share = 1;  // of the time from start to end; of steps that were traced whole, all
 };
 
 // From the start of the first step after the warm-up to the end of the last one.
@@ -39,6 +41,8 @@ struct StepsSpan {
   // Time of the steps that were counted, not traced, after the last traced one: their number times
   // the mean step; 0 where none were counted.
   double after_ns = 0;
+  // What CUPTI gave numbers to after the last traced step; absent where they were not counted.
+  std::optional<double> operations_after = std::nullopt;
   uint32_t device = 0;  // index into DeviceTable: whose kernels made the steps
   // By which the traced steps are longer than all of them; absent where nothing tells.
   std::optional<double> slowdown_share = std::nullopt;

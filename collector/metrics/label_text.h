@@ -10,8 +10,9 @@ namespace utlz {
 
 inline constexpr size_t kMaxLabelBytes = 128;
 
-// Well-formed UTF-8 of at most kMaxLabelBytes. A control character, or a byte that is no UTF-8,
-// becomes a question mark.
+// Well-formed UTF-8 of at most kMaxLabelBytes. A control character of ASCII, or a byte that is no
+// UTF-8, becomes a question mark. Other control characters, and those that are invisible or turn
+// the direction of writing, become text such as `\u202e`.
 std::string LabelText(std::string_view text);
 
 // The last part of a path.

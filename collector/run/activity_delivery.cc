@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collector/each_in_threads.h"
 #include "collector/run/untraced_time.h"
 
 namespace utlz {
@@ -35,15 +36,19 @@ void ActivityDelivery::ReleaseFull() {
   if (held >= kMostHeld) ReleaseHalfOfEach();
 }
 
-void ActivityDelivery::Advance() {
-  const uint64_t watermark_ns = state_->processes.WatermarkNs(kWatermarkSlackNs);
-  for (uint32_t i = 0; i < state_->devices.size(); ++i) ReleaseDevice(i, watermark_ns);
-}
+void ActivityDelivery::Advance() { ReleaseEach(state_->processes.WatermarkNs(kWatermarkSlackNs)); }
 
 void ActivityDelivery::ReleaseAll() {
   state_->correlator.SettleAll();
   state_->collective_sizes.SettleAll(state_->kernels);
-  for (uint32_t i = 0; i < state_->devices.size(); ++i) ReleaseDevice(i, UINT64_MAX);
+  ReleaseEach(UINT64_MAX);
+}
+
+// Only attribution takes long, and knows of no other device.
+void ActivityDelivery::ReleaseEach(uint64_t watermark_ns) {
+  const size_t devices = state_->devices.size();
+  for (uint32_t i = 0; i < devices; ++i) Place(i, watermark_ns);
+  EachInThreads(devices, threads_, [this](size_t i) { Attribute(static_cast<uint32_t>(i)); });
 }
 
 // Whatever the watermark says: there are too many devices for each to fill its own queue.
@@ -55,8 +60,14 @@ void ActivityDelivery::ReleaseHalfOfEach() {
 }
 
 void ActivityDelivery::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
+  Place(index, watermark_ns);
+  Attribute(index);
+}
+
+void ActivityDelivery::Place(uint32_t index, uint64_t watermark_ns) {
   DeviceState& device = state_->devices[index];
   uint64_t reached_ns = 0;
+  SettleUntracedBefore(watermark_ns, index, state_);
   for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
     Deliver(activity, index);
   }
@@ -64,10 +75,14 @@ void ActivityDelivery::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   device.sweep.AdvanceTo(device.released_until_ns);
   device.process_timelines.AdvanceTo(device.released_until_ns);
   UpdateUntracedTime(index, state_);
+  state_->ranges.AdvanceTo(index, device.released_until_ns);
+}
+
+void ActivityDelivery::Attribute(uint32_t index) {
+  DeviceState& device = state_->devices[index];
   const uint64_t cpu_before_ns = cpu_clock_ ? cpu_clock_() : 0;
   device.attribution.AdvanceTo(device.released_until_ns);
   if (cpu_clock_) device.attribution_cpu_ns += cpu_clock_() - cpu_before_ns;
-  state_->ranges.AdvanceTo(index, device.released_until_ns);
 }
 
 void ActivityDelivery::Deliver(const Activity& activity, uint32_t index) {

@@ -29,6 +29,9 @@ class ActivityDelivery {
   // one it is not measured.
   void MeasureBy(std::function<uint64_t()> cpu_clock) { cpu_clock_ = std::move(cpu_clock); }
 
+  // Attributes samples in up to so many threads, a device each. One, unless no job runs beside.
+  void UseThreads(unsigned threads) { threads_ = threads; }
+
   // Frames of processes came that are this long.
   void CountBytes(size_t bytes) { bytes_since_look_ += bytes; }
   // Devices that hold many records hand over those that are in order. Call this after records.
@@ -40,13 +43,17 @@ class ActivityDelivery {
 
  private:
   void ReleaseHalfOfEach();
+  void ReleaseEach(uint64_t watermark_ns);
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
+  void Place(uint32_t index, uint64_t watermark_ns);
+  void Attribute(uint32_t index);
   void Deliver(const Activity& activity, uint32_t index);
 
   RunState* state_;
   StepKernel step_kernel_;
   size_t bytes_since_look_ = 0;
   std::function<uint64_t()> cpu_clock_;
+  unsigned threads_ = 1;
 };
 
 }  // namespace utlz

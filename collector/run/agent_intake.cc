@@ -29,7 +29,7 @@ bool AgentIntake::Take(uint16_t type, std::string_view payload, ProcessState* pr
     case FRAME_COMPILED_CODE:
       return TakeCompiledCode(*process, payload);
     case FRAME_LAUNCHES:
-      return launch_intake_.Take(payload, process, state_);
+      return TakeLaunches(process, payload);
     case FRAME_COPIES:
       return TakeCopies(process, payload);
     case FRAME_MARKERS:
@@ -85,6 +85,12 @@ bool AgentIntake::TakeContext(ProcessState* process, std::string_view payload) {
   return true;
 }
 
+bool AgentIntake::TakeLaunches(ProcessState* process, std::string_view payload) {
+  if (!launch_intake_.Take(payload, process, state_)) return false;
+  SettleUntraced(process, state_);
+  return true;
+}
+
 bool AgentIntake::TakeCopies(ProcessState* process, std::string_view payload) {
   if (!DecodeCopies(payload, &copies_)) return false;
   process->copies_untimed += copies_.untimed;
@@ -101,10 +107,12 @@ bool AgentIntake::TakeCopies(ProcessState* process, std::string_view payload) {
       continue;
     }
     device.OnCopy(copy, process->source);
+    process->untraced_work[*index].Add(copy.start_ns, copy.end_ns);
     if (!copy.of_graph) process->windows.CountOperations(process->windows.PlaceOf(copy.start_ns));
     process->newest_ns = std::max(process->newest_ns, copy.end_ns);
     process->worked_ns = std::max(process->worked_ns, copy.end_ns);
   }
+  SettleUntraced(process, state_);
   return true;
 }
 
@@ -136,7 +144,7 @@ bool AgentIntake::TakeTraceWindow(ProcessState* process, std::string_view payloa
   TraceWindow message;
   if (!Parse(payload, &message)) return false;
   state_->processes.AddWindow(process, message);
-  if (const auto gap = process->coverage.Add(message)) AddUntraced(*process, *gap, state_);
+  if (const auto gap = process->coverage.Add(message)) BeginUntraced(*gap, process, state_);
   return true;
 }
 

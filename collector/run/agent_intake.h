@@ -25,6 +25,7 @@ class AgentIntake {
   bool TakeProcess(ProcessState* process, std::string_view payload);
   bool TakeDevice(ProcessState* process, std::string_view payload);
   bool TakeContext(ProcessState* process, std::string_view payload);
+  bool TakeLaunches(ProcessState* process, std::string_view payload);
   bool TakeCopies(ProcessState* process, std::string_view payload);
   bool TakeMarkers(ProcessState* process, std::string_view payload);
   bool TakeLaunchCalls(ProcessState* process, std::string_view payload);

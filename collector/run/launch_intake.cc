@@ -21,6 +21,7 @@ class SegmentIntake {
         process_(process),
         state_(state),
         device_(state->devices[device_index]),
+        untraced_work_(process->untraced_work[device_index]),
         place_(process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0)) {
     among_.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
     stream_ = state->processes.StreamOf(process, segment.context, segment.stream);
@@ -111,6 +112,7 @@ class SegmentIntake {
       share->time_ns += duration_ns;
       share->by_window.Add(process_->windows, place_, {1, static_cast<double>(duration_ns)});
     }
+    untraced_work_.Add(launch.start_ns, launch.end_ns);
     ++placed_;
     placed_ns_ += duration_ns;
     placed_until_ns_ = std::max(placed_until_ns_, launch.end_ns);
@@ -145,6 +147,7 @@ class SegmentIntake {
   ProcessState* process_;
   RunState* state_;
   DeviceState& device_;
+  UntracedWork& untraced_work_;
   WindowTimes::Place place_;
   LaunchPlace among_;
   StreamCount* stream_ = nullptr;  // null: there are too many

@@ -22,6 +22,7 @@
 
 #include "collector/run/memory_budget.h"
 #include "collector/windows/trace_coverage.h"
+#include "collector/windows/untraced_work.h"
 #include "collector/windows/window_times.h"
 #include "proto/profile.pb.h"
 
@@ -62,6 +63,7 @@ struct ProcessState {
   std::unordered_map<uint32_t, uint32_t> ordinal_by_context;
   // Indices of devices on which kernels or copies ran → when the last recorded one ended.
   std::map<uint32_t, uint64_t> recorded_until_ns;
+  std::map<uint32_t, UntracedWork> untraced_work;  // by device
   // Kernel of a variant on a device, +1; 0 = not yet looked up. [device index][variant + 1], the
   // first place for variants that were never announced.
   std::map<uint32_t, std::vector<uint32_t>> kernel_by_variant;

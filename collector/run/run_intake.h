@@ -33,6 +33,8 @@ class RunIntake {
 
   // ActivityDelivery::MeasureBy().
   void MeasureBy(std::function<uint64_t()> cpu_clock) { delivery_.MeasureBy(std::move(cpu_clock)); }
+  // ActivityDelivery::UseThreads().
+  void UseThreads(unsigned threads) { delivery_.UseThreads(threads); }
 
   // One frame. `source` is FrameHeader.source (0 = collector and sampler), `type` a FrameType,
   // `payload` the uncompressed protobuf message. Unknown types are skipped.

@@ -15,16 +15,56 @@ void AddToTimeline(const ProcessState& process, const UntracedGap& gap, DeviceSt
                      .kind = ActivityKind::kUntraced});
 }
 
+void Settle(const ProcessState& process, UntracedWork* work, DeviceState* device) {
+  const std::optional<UntracedGap> untraced = work->Settle();
+  if (untraced.has_value()) AddToTimeline(process, *untraced, device);
+}
+
+// After a window that no other has followed.
+uint64_t EndOfWork(const ProcessState& process, uint32_t device, uint64_t window_end_ns) {
+  const auto found = process.untraced_work.find(device);
+  return found == process.untraced_work.end() ? window_end_ns
+                                              : found->second.EndOfWork(window_end_ns);
+}
+
+void AddTail(const ProcessState& process, const UntracedGap& tail, RunState* state) {
+  for (const auto& [ordinal, device] : process.device_by_ordinal) {
+    if (!state->devices[device].used || !Uses(process, device)) continue;
+    const uint64_t start_ns = EndOfWork(process, device, tail.start_ns);
+    if (start_ns < tail.end_ns) {
+      AddToTimeline(process, {start_ns, tail.end_ns}, &state->devices[device]);
+    }
+  }
+}
+
 }  // namespace
 
 bool Uses(const ProcessState& process, uint32_t device) {
   return process.DevicesHeld().contains(device);
 }
 
-void AddUntraced(const ProcessState& process, const UntracedGap& gap, RunState* state) {
-  for (const auto& [ordinal, device] : process.device_by_ordinal) {
-    if (!state->devices[device].used || !Uses(process, device)) continue;
-    AddToTimeline(process, gap, &state->devices[device]);
+void BeginUntraced(const UntracedGap& gap, ProcessState* process, RunState* state) {
+  for (const auto& [ordinal, device] : process->device_by_ordinal) {
+    if (!state->devices[device].used || !Uses(*process, device)) continue;
+    UntracedWork& work = process->untraced_work[device];
+    Settle(*process, &work, &state->devices[device]);
+    work.Begin(gap);
+  }
+}
+
+void SettleUntraced(ProcessState* process, RunState* state) {
+  for (auto& [device, work] : process->untraced_work) {
+    if (work.has_work_after()) Settle(*process, &work, &state->devices[device]);
+  }
+}
+
+void SettleUntracedBefore(uint64_t watermark_ns, uint32_t device, RunState* state) {
+  for (const auto& [source, process] : state->processes.processes()) {
+    const auto found = process->untraced_work.find(device);
+    if (found == process->untraced_work.end()) continue;
+    const std::optional<UntracedGap>& gap = found->second.gap();
+    if (!gap.has_value() || gap->start_ns >= watermark_ns) continue;
+    Settle(*process, &found->second, &state->devices[device]);
   }
 }
 
@@ -48,7 +88,7 @@ void AddUntracedTails(RunState* state) {
   const uint64_t newest_ns = state->NewestNs();
   for (const auto& [source, process] : state->processes.processes()) {
     const auto tail = process->coverage.Tail(process->LivedUntilNs(newest_ns));
-    if (tail.has_value()) AddUntraced(*process, *tail, state);
+    if (tail.has_value()) AddTail(*process, *tail, state);
     if (process->live()) AddLostTail(*process, state);
   }
 }
@@ -61,7 +101,9 @@ void UpdateUntracedTime(uint32_t index, RunState* state) {
     first_ns = std::min(first_ns, process->coverage.FirstStartNs());
     const auto since_ns = process->coverage.UntracedSinceNs();
     if (!since_ns.has_value()) continue;
-    device.attribution.AddUntraced(*since_ns, process->LivedUntilNs(device.released_until_ns));
+    const uint64_t untraced_ns = EndOfWork(*process, index, *since_ns);
+    const uint64_t until_ns = process->LivedUntilNs(device.released_until_ns);
+    if (untraced_ns < until_ns) device.attribution.AddUntraced(untraced_ns, until_ns);
   }
   if (first_ns != UINT64_MAX) device.attribution.AddUntraced(0, first_ns);
 }

@@ -11,8 +11,13 @@ namespace utlz {
 // Processes of one job see all of a machine's GPUs, and have contexts on few.
 bool Uses(const ProcessState& process, uint32_t device);
 
-// Between two windows of a process, on every device that it uses.
-void AddUntraced(const ProcessState& process, const UntracedGap& gap, RunState* state);
+// A window of a process opened after `gap`: on every device that it uses, something was not traced.
+// For how long is known once work is recorded there (UntracedWork).
+void BeginUntraced(const UntracedGap& gap, ProcessState* process, RunState* state);
+// Adds what is known by now, after records of the process.
+void SettleUntraced(ProcessState* process, RunState* state);
+// The same of all processes on a device that hands over what it did up to `watermark_ns`.
+void SettleUntracedBefore(uint64_t watermark_ns, uint32_t device, RunState* state);
 
 // Work of a process that was killed, or of one whose profile was cut off, was sampled to the end,
 // but its last records never came. Once: when it has ended, or at the end of what is known of it.

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/analysis/counter_precision.h"
 #include "collector/clocks.h"
+#include "collector/each_in_threads.h"
 #include "collector/run/run_state.h"
 #include "collector/sampler/channel/sampler_command.h"
 #include "collector/session/clock_reading.h"
@@ -140,6 +141,7 @@ void CollectorLoop::Run() {
   while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));
   agents_.EndAll();
   sampler_.Stop();
+  if (!options_.attached && !options_.of_service) recorder_.UseThreads(WorthwhileThreads());
   if (sampler_.has_samples()) {
     code_search_.Finish(recorder_.Advance(),
                         [this](const KernelCodeRecord& record) { RecordCode(record); });

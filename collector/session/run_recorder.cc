@@ -93,6 +93,12 @@ const RunState& RunRecorder::Advance() {
   return intake_.Advance();
 }
 
+void RunRecorder::UseThreads(unsigned threads) {
+  CatchUpWithAll();
+  threads_ = threads;
+  intake_.UseThreads(threads);
+}
+
 void RunRecorder::CountRefusedFrames(uint64_t frames) {
   CatchUpWithAll();
   intake_.CountRefusedFrames(frames);
@@ -127,7 +133,7 @@ Summary RunRecorder::Finish(RunEnd end) {
   if (thinning_.thinned()) end.add_notices(kThinnedNotice);
   if (thinning_.descriptions_left_out()) end.add_notices(kDescriptionsLeftOutNotice);
   Record(0, FRAME_RUN_END, end.SerializeAsString());
-  Summary summary = Summarize(Advance());
+  Summary summary = Summarize(Advance(), threads_);
   Append(0, FRAME_SUMMARY, summary.SerializeAsString());
   Publish();  // also what could be written of it in part
   if (!write_failure_) Note(writer_.Finish());

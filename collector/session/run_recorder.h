@@ -60,6 +60,9 @@ class RunRecorder {
   void KeepRecords() { thinning_.KeepFor(kKept, ProfileThinning::Clock::now()); }
   void CountRefusedFrames(uint64_t frames);
 
+  // From now on no job runs beside: so many threads at once may work.
+  void UseThreads(unsigned threads);
+
   uint64_t launches() const { return intake_.Launches(); }  // of kernels, so far
   // All that is known so far; the reference is valid until the next frame. Waits for a study.
   const RunState& Advance();
@@ -89,6 +92,7 @@ class RunRecorder {
   void Publish();
   void Note(const absl::Status& status);
 
+  unsigned threads_ = 1;
   RunIntake intake_;
   ProfileWriter writer_;
   ProfileThinning thinning_;

@@ -130,8 +130,16 @@ void SpreadBackward(double untraced, size_t after, std::vector<Step>* steps) {
   for (size_t i = first; i < after; ++i) (*steps)[i].weight += each;
 }
 
+bool IsPartlyTraced(const FoundSteps& found, uint64_t start_ns, uint64_t end_ns) {
+  return std::any_of(found.partly_traced.begin(), found.partly_traced.end(),
+                     [&](const PartlyTraced& stretch) {
+                       return stretch.start_ns >= start_ns && stretch.end_ns <= end_ns;
+                     });
+}
+
 // Tracing is dense where a program begins, and sparse later: there the steps that were traced stand
-// for those around them that were not, half of these on each side.
+// for those around them that were not, half of these on each side. Steps that were traced in part
+// stand for themselves.
 void WeighSteps(const OperationAxis& axis, FoundSteps* found) {
   std::vector<Step>& steps = found->steps;
   std::vector<double> untraced(steps.size());
@@ -142,10 +150,11 @@ void WeighSteps(const OperationAxis& axis, FoundSteps* found) {
         found->ledger().Between(before.end_ns, steps[i].start_ns).UntracedNs();
     if (untraced_ns < 1) continue;
     steps[i].after_untraced = true;
+    if (IsPartlyTraced(*found, before.end_ns, steps[i].start_ns)) continue;
     untraced[i] = UntracedSteps(*found, axis, before, steps[i], untraced_ns);
   }
   for (size_t i = 1; i < steps.size(); ++i) {
-    if (!steps[i].after_untraced) continue;
+    if (untraced[i] <= 0) continue;
     SpreadBackward(untraced[i] / 2, i, &steps);
     SpreadForward(untraced[i] / 2, i, &steps);
   }
@@ -158,16 +167,27 @@ double MedianOperations(const std::vector<Step>& steps) {
   return UpperMedian(std::move(operations));
 }
 
-// What the device did in the steps; those that were not traced whole are left out.
+// What the device did in the steps. Of those that were not traced whole long stretches are kept.
 void FillSteps(const RunState& state, FoundSteps* found) {
   if (found->device == nullptr) return;
   SubtractStalls(*found->device, &found->steps);
   for (Step& step : found->steps) {
     step.content = found->ledger().Between(step.start_ns, step.end_ns);
   }
-  std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
+  std::vector<Step> cut;
+  std::vector<Step> whole;
+  for (const Step& step : found->steps) {
+    (step.content.UntracedNs() < 1 ? whole : cut).push_back(step);
+  }
+  found->steps = std::move(whole);
   found->operations = MedianOperations(found->steps);
-  WeighSteps(AxisOf(state, *found), found);
+  const OperationAxis axis = AxisOf(state, *found);
+  found->partly_traced = FindPartlyTraced({.ledger = found->ledger(),
+                                           .axis = axis,
+                                           .operations = found->operations,
+                                           .steps = found->steps},
+                                          cut);
+  WeighSteps(axis, found);
 }
 
 // All levels that a device's launches show, longest steps first.
@@ -282,13 +302,18 @@ const ActivityTotals& FoundSteps::ledger() const {
   return own == nullptr ? device->ledger : own->ledger();
 }
 
+uint64_t FoundSteps::end_ns() const {
+  const uint64_t whole_ns = steps.back().end_ns;
+  return partly_traced.empty() ? whole_ns : std::max(whole_ns, partly_traced.back().end_ns);
+}
+
 OperationAxis AxisOf(const RunState& state, const FoundSteps& found) {
   if (!found.process.has_value()) return {state, found.device_index};
   return {state, found.device_index, *found.process, found.ledger()};
 }
 
 std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis) {
-  const auto after = axis.Between(found.steps.back().end_ns, axis.end_ns());
+  const auto after = axis.Between(found.end_ns(), axis.end_ns());
   if (!after.has_value() || found.operations <= 0) return std::nullopt;
   const bool marked_anywhere = found.source == "pattern" || found.source == "kernel";
   if (!marked_anywhere) return std::floor(*after / found.operations);
@@ -300,6 +325,7 @@ std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& a
 double CountSteps(const FoundSteps& found, std::optional<double> after) {
   double count = after.value_or(0);
   for (const Step& step : found.steps) count += step.weight;
+  for (const PartlyTraced& stretch : found.partly_traced) count += stretch.steps;
   return count;
 }
 

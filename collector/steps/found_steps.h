@@ -10,24 +10,10 @@
 
 #include "collector/analysis/operation_axis.h"
 #include "collector/run/run_state.h"
+#include "collector/steps/partly_traced.h"
+#include "collector/steps/step.h"
 
 namespace utlz {
-
-// A step this much longer than the median is slow; leading ones are warm-up.
-inline constexpr double kSlowStep = 1.25;
-
-struct Step {
-  uint64_t start_ns;
-  uint64_t end_ns;
-  StretchContent content;
-  double stall_ns = 0;               // by our own counters: no time of the step's
-  const char* held_up_by = nullptr;  // what utlz did then; null: nothing
-  // For how many steps it stands: itself, and its part of those near it that were not traced.
-  double weight = 1;
-  bool after_untraced = false;  // some of what lies between it and the step before was not traced
-  double length_ns() const { return static_cast<double>(end_ns - start_ns) - stall_ns; }
-  double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
-};
 
 struct FoundSteps {
   std::string source;                   // "kernel", "nvtx", "graph", "pattern"
@@ -35,9 +21,13 @@ struct FoundSteps {
   uint32_t device_index = 0;
   // Where the contents are of one process alone, on a device that it shares.
   std::optional<uint32_t> process = std::nullopt;
-  double operations = 0;     // in one step, median; 0 where that is not known
-  bool hold_layers = false;  // StepFinder's layers are parts of these steps
-  std::vector<Step> steps;   // traced whole, in order
+  double operations = 0;                         // in one step, median; 0 where that is not known
+  bool hold_layers = false;                      // StepFinder's layers are parts of these steps
+  std::vector<Step> steps;                       // traced whole, in order
+  std::vector<PartlyTraced> partly_traced = {};  // after the first of `steps`, in order
+
+  // When the last one ends that was traced, whole or partly. There must be steps.
+  uint64_t end_ns() const;
 
   // Of the device, or of the process on it. Only where there is a device.
   const ActivityTotals& ledger() const;
@@ -46,8 +36,8 @@ struct FoundSteps {
 // Of the operations that the steps' contents are of.
 OperationAxis AxisOf(const RunState& state, const FoundSteps& found);
 
-// Steps after the last one that was traced whole, by the operations that followed it; nothing where
-// these were not counted.
+// Steps after found.end_ns(), by the operations that followed; nothing where these were not
+// counted.
 std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis);
 // Steps of the run, those that were not traced among them. `after` as StepsAfter says.
 double CountSteps(const FoundSteps& found, std::optional<double> after);

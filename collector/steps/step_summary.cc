@@ -35,6 +35,8 @@ constexpr double kRoundsLaunches = 0.35;
 // The warm-up ends with the last step up to which so many were slow.
 constexpr double kWarmupSlowShare = 0.8;
 
+constexpr double kSeenForDrift = 0.5;
+
 struct Weighed {
   double value;
   double weight;
@@ -180,12 +182,26 @@ void SetTracedShare(const ActivityTotals& ledger, const StepsSpan& span, StepsSu
   if (length_ns > 0) summary->set_traced_share(std::clamp(1 - untraced_ns / length_ns, 0.0, 1.0));
 }
 
-void SetTimes(const std::vector<Step>& steps, size_t warmup, StepsSummary* summary) {
+// Steps that were traced in part have means alone, and count in these.
+template <typename OfStep, typename OfStretch>
+double MeanOfAll(const FoundSteps& found, size_t warmup, OfStep of_step, OfStretch of_stretch) {
+  std::vector<Weighed> values = Sorted(found.steps, warmup, of_step);
+  for (const PartlyTraced& stretch : found.partly_traced) {
+    if (stretch.start_ns < found.steps[warmup].start_ns) continue;
+    values.push_back({of_stretch(stretch) / stretch.traced_steps, stretch.steps});
+  }
+  return Mean(values);
+}
+
+void SetTimes(const FoundSteps& found, size_t warmup, StepsSummary* summary) {
+  const std::vector<Step>& steps = found.steps;
   const std::vector<Weighed> lengths =
       Sorted(steps, warmup, [](const Step& step) { return step.length_ns(); });
   summary->set_steps(steps.size());
   summary->set_warmup_steps(warmup);
-  summary->set_time_mean_ns(Mean(lengths));
+  summary->set_time_mean_ns(MeanOfAll(
+      found, warmup, [](const Step& step) { return step.length_ns(); },
+      [](const PartlyTraced& stretch) { return stretch.TracedNs(); }));
   summary->set_time_p50_ns(Quantile(lengths, 0.5));
   summary->set_time_p99_ns(Quantile(lengths, 0.99));
   summary->set_time_minimum_ns(lengths.front().value);
@@ -196,14 +212,20 @@ void SetTimes(const std::vector<Step>& steps, size_t warmup, StepsSummary* summa
   summary->set_warmup_time_ns(warmup_ns);
 }
 
-void SetContents(const std::vector<Step>& steps, size_t warmup, StepsSummary* summary) {
-  const auto mean = [&](auto value) { return Mean(Sorted(steps, warmup, value)); };
-  const double launches = mean([](const Step& step) { return step.content.launches; });
+void SetContents(const FoundSteps& found, size_t warmup, StepsSummary* summary) {
+  const auto mean = [&](auto value) {
+    return MeanOfAll(
+        found, warmup, [&](const Step& step) { return value(step.content); },
+        [&](const PartlyTraced& stretch) { return value(stretch.content); });
+  };
+  const double launches = mean([](const StretchContent& content) { return content.launches; });
   if (launches <= 0) return;
   summary->set_launches(launches);
-  summary->set_kernel_time_ns(mean([](const Step& step) { return step.content.KernelNs(); }));
-  summary->set_copy_time_ns(mean([](const Step& step) { return step.content.CopyNs(); }));
-  summary->set_idle_time_ns(mean([](const Step& step) { return step.idle_ns(); }));
+  summary->set_kernel_time_ns(mean([](const StretchContent& part) { return part.KernelNs(); }));
+  summary->set_copy_time_ns(mean([](const StretchContent& part) { return part.CopyNs(); }));
+  summary->set_idle_time_ns(MeanOfAll(
+      found, warmup, [](const Step& step) { return step.idle_ns(); },
+      [](const PartlyTraced& stretch) { return stretch.content.IdleNs(); }));
 }
 
 // What each step holds of pauses. Our own hold-ups are out of the steps already.
@@ -279,7 +301,7 @@ double MeanPauseNs(const std::vector<Step>& steps, size_t warmup,
 }
 
 // Steps of one weight in a row, whatever lies between them: it was traced too.
-std::vector<TracedSteps> InRows(const std::vector<Step>& steps, size_t warmup) {
+std::vector<TracedSteps> WholeInRows(const std::vector<Step>& steps, size_t warmup) {
   std::vector<TracedSteps> rows;
   for (size_t i = warmup; i < steps.size(); ++i) {
     const Step& step = steps[i];
@@ -294,9 +316,36 @@ std::vector<TracedSteps> InRows(const std::vector<Step>& steps, size_t warmup) {
   return rows;
 }
 
-void AddDrift(const std::vector<Step>& steps, size_t warmup, RunSummary* run) {
-  const std::optional<StepDrift> drift = FindDrift(steps, warmup);
-  if (!drift.has_value()) return;
+std::vector<TracedSteps> InRows(const FoundSteps& found, size_t warmup) {
+  std::vector<TracedSteps> rows = WholeInRows(found.steps, warmup);
+  for (const PartlyTraced& stretch : found.partly_traced) {
+    if (stretch.start_ns < found.steps[warmup].start_ns) continue;
+    const auto length_ns = static_cast<double>(stretch.end_ns - stretch.start_ns);
+    rows.push_back({.start_ns = stretch.start_ns,
+                    .end_ns = stretch.end_ns,
+                    .steps = stretch.traced_steps,
+                    .weight = stretch.steps / stretch.traced_steps,
+                    .traced_share = stretch.TracedNs() / length_ns});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const TracedSteps& a, const TracedSteps& b) { return a.start_ns < b.start_ns; });
+  return rows;
+}
+
+// Of the time after the warm-up in which the program ran, the share from the first step that was
+// traced whole to the last one.
+double ShareSeen(const RunState& state, const FoundSteps& found, size_t warmup) {
+  if (found.device == nullptr) return 1;
+  const uint64_t start_ns = found.steps[warmup].start_ns;
+  const uint64_t last_ns = found.steps.back().end_ns;
+  const uint64_t end_ns = std::max(last_ns, AxisOf(state, found).end_ns());
+  return static_cast<double>(last_ns - start_ns) / static_cast<double>(end_ns - start_ns);
+}
+
+// The first seconds of a run do not show that something grows for all of it.
+void AddDrift(const RunState& state, const FoundSteps& found, size_t warmup, RunSummary* run) {
+  const std::optional<StepDrift> drift = FindDrift(found.steps, warmup);
+  if (!drift.has_value() || ShareSeen(state, found, warmup) < kSeenForDrift) return;
   run->add_notices("Steps become longer: " + TimeText(drift->first_ns) + " in the first quarter, " +
                    TimeText(drift->last_ns) +
                    " in the last (medians). Something grows with the steps: lists, logs, the "
@@ -313,6 +362,12 @@ void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, 
   span->slowdown_standard_error = StandardErrorOfMean(lengths) / rate->traced_mean_ns;
 }
 
+std::optional<double> OperationsAfter(const RunState& state, const FoundSteps& found) {
+  if (found.device == nullptr) return std::nullopt;
+  const OperationAxis axis = AxisOf(state, found);
+  return axis.Between(found.end_ns(), axis.end_ns());
+}
+
 std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found, Summary* summary) {
   if (found.steps.size() < 2) return std::nullopt;
   if (found.source == "pattern" && !AreAlike(found.steps)) {
@@ -327,22 +382,23 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
   std::vector<HoldUp> hold_ups = FindHoldUps(warmup, &found);
   StepsSummary* steps = summary->mutable_steps();
   steps->set_source(found.source);
-  SetTimes(found.steps, warmup, steps);
-  SetContents(found.steps, warmup, steps);
+  SetTimes(found, warmup, steps);
+  SetContents(found, warmup, steps);
   SummarizeLevels(state, found, warmup, steps);
   if (state.options.steps > 0) CompareWithExpected(state.options.steps, state.work, steps);
   const std::string uuid = found.device == nullptr ? "" : FormatGpuUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   StepsSpan span{.start_ns = found.steps[warmup].start_ns,
-                 .end_ns = found.steps.back().end_ns,
+                 .end_ns = found.end_ns(),
                  .usual_step_ns = steps->time_p50_ns(),
                  .hold_ups = std::move(hold_ups),
-                 .traced = InRows(found.steps, warmup),
+                 .traced = InRows(found, warmup),
                  .after_ns = steps->after_traced() * steps->time_mean_ns(),
+                 .operations_after = OperationsAfter(state, found),
                  .device = found.device_index};
   const std::vector<double> pauses_ns = PausesIn(found, span);
   ListSteps(state, found.steps, warmup, pauses_ns, steps);
-  AddDrift(found.steps, warmup, summary->mutable_run());
+  AddDrift(state, found, warmup, summary->mutable_run());
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
   span.pause_per_step_ns = MeanPauseNs(found.steps, warmup, pauses_ns);
   SetSlowdown(state, found, warmup, &span);

@@ -32,11 +32,11 @@
 
 namespace utlz {
 
-Summary Summarize(const RunState& state) {
+Summary Summarize(const RunState& state, unsigned threads) {
   Summary summary;
   summary.set_schema("utlz.report/1");
   SummarizeRun(state, &summary);
-  const Analysis analysis = Analyze(state, SummarizeSteps(state, &summary));
+  const Analysis analysis = Analyze(state, SummarizeSteps(state, &summary), threads);
   TakePausesOutOfSteps(analysis, &summary);
   TakeSlowdownOutOfSteps(analysis, &summary);
   if (summary.has_steps()) CopyStepTimes(summary.mutable_steps());

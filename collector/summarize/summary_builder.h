@@ -8,7 +8,8 @@
 namespace utlz {
 
 // `state` as RunIntake::Advance() returns it; of a run that goes on, what is known so far.
-Summary Summarize(const RunState& state);
+// `threads`: for the analysis, so many at once.
+Summary Summarize(const RunState& state, unsigned threads = 1);
 
 }  // namespace utlz
 

@@ -34,6 +34,7 @@ struct FamilySum {
   double memory_time_ns = 0;
   double savings_ns = 0;
   double without_counters_ns = 0;
+  bool has_roof = false;  // that of some kernel is known; communication has none
 };
 
 void AddRow(const KernelRow& row, const Scale& scale, FamilySum* sum) {
@@ -59,6 +60,7 @@ void AddRow(const KernelRow& row, const Scale& scale, FamilySum* sum) {
   if (row.roofline.communication) return;
   const auto roof_ns = RooflineTimeNs(row.roofline);
   if (roof_ns.has_value()) {
+    sum->has_roof = sum->has_roof || share > 0;
     sum->savings_ns += share * std::max(0.0, row.time_ns - *roof_ns);
     sum->step_savings_ns += a_step * std::max(0.0, row.time_ns - *roof_ns);
   } else {
@@ -79,13 +81,12 @@ FamilySummary Describe(KernelFamily family, const FamilySum& sum, double all_ns,
       summary.set_dram_peak_share(std::min(1.0, sum.memory_time_ns / sum.bytes_time_ns));
     }
   }
-  const bool known = sum.without_counters_ns < sum.time_ns;
-  if (known) summary.set_estimated_savings_ns(sum.savings_ns);
+  if (sum.has_roof) summary.set_estimated_savings_ns(sum.savings_ns);
   summary.set_time_without_counters_ns(sum.without_counters_ns);
   if (devices <= 0) return summary;
   summary.set_time_per_step_ns(sum.step_time_ns / devices);
   summary.set_launches_per_step(sum.step_launches / devices);
-  if (known) summary.set_estimated_savings_per_step_ns(sum.step_savings_ns / devices);
+  if (sum.has_roof) summary.set_estimated_savings_per_step_ns(sum.step_savings_ns / devices);
   return summary;
 }
 

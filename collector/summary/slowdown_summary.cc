@@ -9,6 +9,7 @@
 #include "collector/analysis/presence_cost.h"
 #include "collector/analysis/process_slowdown.h"
 #include "collector/normal_interval.h"
+#include "collector/text/slowdown_text.h"
 #include "proto/tracing_cost.h"
 
 namespace utlz {
@@ -110,8 +111,7 @@ void SetSlowdown(const RunState& state, const Analysis& analysis,
     slowdown->set_steps_error_share(of_steps->error_share + graphs.error_share);
   }
   if (!capture->has_overhead_budget_share()) return;
-  slowdown->set_over_budget(std::max(in_all.share, slowdown->steps_share()) >
-                            capture->overhead_budget_share());
+  slowdown->set_over_budget(JudgeByBudget(*capture) == BudgetVerdict::kOver);
 }
 
 }  // namespace

@@ -128,13 +128,18 @@ std::string EscapeInJson(std::string_view json) {
     const uint32_t code = valid ? CodeOf(character) : 0;
     // Texts hold no control characters below 0x20 any more: the JSON library has escaped them. Line
     // ends between values stay.
-    if (code < 0x7f || !IsHarmful(code)) {
+    if (code < 0x7f) {
       escaped += character;
     } else {
-      escaped += Unicode(code);
+      escaped += VisibleCharacter(character);
     }
   }
   return escaped;
+}
+
+std::string VisibleCharacter(std::string_view character) {
+  const uint32_t code = CodeOf(character);
+  return IsHarmful(code) ? Unicode(code) : std::string(character);
 }
 
 std::string EscapeForTerminal(std::string_view text) { return Harmless(text, Hex); }

@@ -24,6 +24,9 @@ std::string MarkdownName(std::string_view name, size_t width);
 // `\uNNNN`, which readers of JSON take for the same characters.
 std::string EscapeInJson(std::string_view json);
 
+// One character of well-formed UTF-8: itself, or `\uNNNN` where EscapeForTerminal would replace it.
+std::string VisibleCharacter(std::string_view character);
+
 // Replaces invalid UTF-8 by U+FFFD and leaves the rest.
 std::string ToValidUtf8(std::string_view text);
 

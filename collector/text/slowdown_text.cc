@@ -1,22 +1,66 @@
 #include "collector/text/slowdown_text.h"
 
+#include <algorithm>
+
 #include "collector/text/number_text.h"
 
 namespace utlz {
+namespace {
+
+BudgetVerdict Judge(double share, double error_share, double budget_share) {
+  if (share - error_share > budget_share) return BudgetVerdict::kOver;
+  return share > budget_share ? BudgetVerdict::kPerhapsOver : BudgetVerdict::kWithin;
+}
+
+BudgetVerdict JudgeRun(const CaptureSummary& capture) {
+  const SlowdownSummary& slowdown = capture.slowdown();
+  return Judge(slowdown.share(), slowdown.error_share(), capture.overhead_budget_share());
+}
+
+BudgetVerdict JudgeSteps(const CaptureSummary& capture) {
+  const SlowdownSummary& slowdown = capture.slowdown();
+  return Judge(slowdown.steps_share(), slowdown.steps_error_share(),
+               capture.overhead_budget_share());
+}
+
+const char* BudgetText(BudgetVerdict verdict) {
+  switch (verdict) {
+    case BudgetVerdict::kOver:
+      return "over the budget of ";
+    case BudgetVerdict::kPerhapsOver:
+      return "perhaps over the budget of ";
+    case BudgetVerdict::kWithin:
+      break;
+  }
+  return "budget ";
+}
+
+// Over a long start-up tracing costs little, so the steps' own share is said too. So it is where it
+// alone is surely over the budget.
+bool SaysStepsToo(const CaptureSummary& capture) {
+  const SlowdownSummary& slowdown = capture.slowdown();
+  return slowdown.steps_share() > slowdown.share() || JudgeByBudget(capture) > JudgeRun(capture);
+}
+
+}  // namespace
+
+BudgetVerdict JudgeByBudget(const CaptureSummary& capture) {
+  if (!capture.has_overhead_budget_share()) return BudgetVerdict::kWithin;
+  return std::max(JudgeRun(capture), JudgeSteps(capture));
+}
 
 std::string SlowdownText(const CaptureSummary& capture) {
   if (!capture.has_slowdown()) return {};
   const SlowdownSummary& slowdown = capture.slowdown();
   std::string text = slowdown.measured() ? "measured slowdown " : "estimated slowdown ";
   text += PercentWithErrorText(slowdown.share(), slowdown.error_share());
-  // Over a long start-up tracing costs little, so the steps' own share is said too.
-  if (slowdown.steps_share() > slowdown.share()) {
+  if (SaysStepsToo(capture)) {
     text += " of the run, " +
             PercentWithErrorText(slowdown.steps_share(), slowdown.steps_error_share()) +
             " of the steps";
   }
   if (!capture.has_overhead_budget_share()) return text;
-  return text + (slowdown.over_budget() ? " (over the budget of " : " (budget ") +
+  return text + " (" + BudgetText(JudgeByBudget(capture)) +
          PercentText(capture.overhead_budget_share()) + ")";
 }
 

@@ -108,6 +108,15 @@ test("families that are mostly uncounted, or faster than HBM, show no rate", () 
   assert.equal(impossible[2].dram_bytes_per_second, undefined);
 });
 
+test("a family without a roofline has neither time above it nor a bar beside it", () => {
+  const summary = makeSummary();
+  delete summary.families[1].estimated_savings_per_step_ns;
+  const { above_roof_ns: above, uncounted_share: share, bar } = page.familyTable(summary).rows[1];
+  assert.deepEqual([above, share], [undefined, undefined]);
+  assert.deepEqual([bar.at_roof, bar.above_roof], [0, 0]);
+  assert.ok(bar.uncounted > 0);
+});
+
 test("families of less than a hundredth are summed up; a row's bar is its time", () => {
   const { rows, small } = page.familyTable(makeSummary());
   assert.deepEqual(small, ["softmax"]);
@@ -172,6 +181,13 @@ test("a rate that the hardware cannot reach is not shown", () => {
   assert.deepEqual([measured.byteRate(kernel), measured.byteShare(kernel)], ["–", "–"]);
   const within = { ...kernel, dram_peak_share: 1.02 };
   assert.equal(plain(measured.byteRate(within)), "8.00 TB/s");
+});
+
+test("a share too small for a digit has two", () => {
+  const texts = [0.000283, -0.0000283, 0.00099, 0.001, 0.5, 0, undefined, 1e-15]
+    .map(format.preciseShare).map(plain);
+  assert.deepEqual(texts, ["0.028 %", "-0.0028 %", "0.099 %", "0.1 %", "50 %", "0.0 %", "–",
+    "0.000000000 %"]);
 });
 
 test("an error too small for a digit is not none", () => {

@@ -228,11 +228,11 @@ double TimeError(const Summary& run) {
 }
 
 std::optional<Estimate> MedianStepTime(const Summary& run) {
-  const std::vector<double> times = ListedSteps(run.steps());
-  const std::optional<double> error = BatchMediansError(times);
-  if (!StepTime(run) || !error) return std::nullopt;
-  return Estimate{Median(times) - run.steps().slowdown_time_ns(),
-                  std::hypot(*error, TracingError(run) * run.steps().time_mean_ns())};
+  const StepsSummary& steps = run.steps();
+  const std::optional<double> error = BatchMediansError(ListedSteps(steps));
+  if (!StepTime(run) || !steps.has_time_p50_ns() || !error) return std::nullopt;
+  return Estimate{steps.time_p50_ns(),
+                  std::hypot(*error, TracingError(run) * steps.time_mean_ns())};
 }
 
 std::optional<Estimate> WallTime(const Summary& run, double divisor) {

@@ -31,8 +31,9 @@ bool IsMostlyUncounted(const Summary& run);
 
 // Mean step after warm-up, with the standard error of the mean. Absent without steps.
 std::optional<Estimate> StepTime(const Summary& run);
-// The median of the same steps, which a few slow ones do not move. Absent where they are not
-// listed.
+// The median of the same steps, which a few slow ones do not move. A traced step counts as often as
+// it stands for others, as in the mean. Absent where steps are not listed: their spread makes the
+// error.
 std::optional<Estimate> MedianStepTime(const Summary& run);
 // One standard error of a step's time as a share of it, or of the run's without steps.
 double TimeError(const Summary& run);

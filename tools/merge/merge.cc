@@ -12,6 +12,7 @@
 #include "collector/profile/profile_reader.h"
 #include "collector/profile/profile_writer.h"
 #include "collector/run/run_intake.h"
+#include "collector/each_in_threads.h"
 #include "collector/summarize/summary_builder.h"
 #include "tools/merge/collective_reader.h"
 #include "tools/merge/device_frames.h"
@@ -183,7 +184,7 @@ class Merger {
       intake_.CountUnreadableBytes(feed.unreadable_bytes());
     }
     intake_.EndOfInput();
-    Summary summary = Summarize(intake_.Advance());
+    Summary summary = Summarize(intake_.Advance(), WorthwhileThreads());
     *summary.mutable_ranks() = ranks;
     absl::Status status = writer_.Append(0, FRAME_RANKS, ranks.SerializeAsString());
     if (status.ok()) status = writer_.Append(0, FRAME_SUMMARY, summary.SerializeAsString());

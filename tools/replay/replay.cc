@@ -2,10 +2,13 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "collector/decode/finite_numbers.h"
 #include "collector/decode/parse.h"
+#include "collector/each_in_threads.h"
 #include "collector/profile/profile_reader.h"
 #include "collector/summarize/summary_builder.h"
 #include "proto/profile.pb.h"
@@ -13,17 +16,26 @@
 namespace utlz {
 namespace {
 
+// Of a file that anyone may have written: what is no number is unknown.
+template <typename Message>
+bool ParseStored(std::string_view payload, Message* message) {
+  if (!ParseWithinMemory(payload, message)) return false;
+  ClearNonFinite(message);
+  return true;
+}
+
 absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std::string>& note,
                                const SummaryOptions& options) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path);
   if (!reader.ok()) return reader.status();
   RunIntake intake(options);
+  intake.UseThreads(WorthwhileThreads());
   RanksSummary ranks;  // of a merge, which alone had the clocks of all hosts
   bool has_ranks = false;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
     if (frame.type == FRAME_RANKS && frame.source == 0) {
-      has_ranks = ParseWithinMemory(frame.payload, &ranks);
+      has_ranks = ParseStored(frame.payload, &ranks);
       continue;
     }
     RunStart start;
@@ -38,7 +50,7 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   intake.CountRefusedFrames(reader->refused_frames());
   intake.CountUnreadableBytes(reader->unreadable_bytes());
   intake.EndOfInput();
-  Summary summary = Summarize(intake.Advance());
+  Summary summary = Summarize(intake.Advance(), WorthwhileThreads());
   if (has_ranks) *summary.mutable_ranks() = std::move(ranks);
   return summary;
 }
@@ -70,7 +82,7 @@ absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& 
   if (reader->finished() || TakesLongToReplay(path, options)) {
     const std::optional<FrameView> frame = reader->FindLast(FRAME_SUMMARY);
     Summary summary;
-    if (frame && frame->source == 0 && ParseWithinMemory(frame->payload, &summary)) {
+    if (frame && frame->source == 0 && ParseStored(frame->payload, &summary)) {
       if (!reader->finished()) MarkAsCheckpoint(&summary);
       if (!IsOfEarlierRules(summary) || TakesLongToReplay(path, options)) return summary;
     }

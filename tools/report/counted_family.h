@@ -4,8 +4,10 @@
 #define UTLZ_TOOLS_REPORT_COUNTED_FAMILY_H_
 
 #include <algorithm>
+#include <string>
 
 #include "collector/capture_trust.h"
+#include "collector/text/number_text.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
@@ -16,6 +18,12 @@ inline constexpr double kWorthALine = 0.01;
 inline double UncountedShare(const FamilySummary& family) {
   if (family.time_ns() <= 0) return 0;
   return std::clamp(family.time_without_counters_ns() / family.time_ns(), 0.0, 1.0);
+}
+
+// Empty where it is not worth a figure.
+inline std::string UncountedText(const FamilySummary& family) {
+  const double share = UncountedShare(family);
+  return share >= kWorthALine ? PercentText(share) : std::string();
 }
 
 inline bool IsCounted(const FamilySummary& family) {

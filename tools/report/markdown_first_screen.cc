@@ -61,7 +61,7 @@ std::string Families(const Summary& summary) {
     text += "| " + MarkdownName(family.family(), kNameWidth) + " | " +
             TimeText(steps ? family.time_per_step_ns() : family.time_ns()) + " | " +
             PercentText(family.time_share()) + " | " + rate + " | " + above + " |";
-    if (uncounted) text += " " + PercentText(UncountedShare(family)) + " |";
+    if (uncounted) text += " " + UncountedText(family) + " |";
     text += "\n";
   }
   return text;

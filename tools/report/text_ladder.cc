@@ -57,7 +57,6 @@ std::string RenderRung(const LadderRung& rung, const LadderSummary& ladder,
 }
 
 std::string RenderFamily(const FamilySummary& family, bool steps, bool counters) {
-  const double uncounted = UncountedShare(family);
   const bool counted = IsCounted(family);
   std::string rate = kUnknown;
   if (counted && family.dram_bytes_per_second() > 0) {
@@ -74,7 +73,8 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
       RightAligned(PercentText(family.time_share()), kShareColumns);
   if (!counters) return line + "\n";
   line += RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
-  if (uncounted >= kWorthALine) line += RightAligned(PercentText(uncounted), kSavedColumns);
+  const std::string uncounted = UncountedText(family);
+  if (!uncounted.empty()) line += RightAligned(uncounted, kSavedColumns);
   return line + "\n";
 }
 

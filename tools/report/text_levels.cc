@@ -85,8 +85,9 @@ std::string DescribeLevels(const Summary& summary) {
   const StepLevel* step = LevelNamed(steps, "step");
   if (step == nullptr || step->count() <= 0) return "";
   // Where what ran after the last traced step was not counted, it may have been more of them.
-  std::string text = steps.has_after_traced() ? "Steps: " : "Steps: at least ";
-  text += AboutText(step->count());
+  const bool all_counted = steps.has_after_traced();
+  std::string text = all_counted ? "Steps: " : "Steps: at least ";
+  text += AboutText(all_counted ? step->count() : std::floor(step->count()));
   if (const StepLevel* call = LevelNamed(steps, "call"); call != nullptr) text += CallText(*call);
   text += SpreadText(steps);
   const StepLevel* repetition = LevelNamed(steps, "repetition");

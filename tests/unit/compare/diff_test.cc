@@ -6,6 +6,7 @@
 #include "tests/unit/compare/run_maker.h"
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/estimate.h"
+#include "tools/compare/overhead_adjustment.h"
 #include "tools/compare/run_quantities.h"
 #include "tools/compare/slice_names.h"
 
@@ -354,9 +355,20 @@ TEST(DiffTest, WhatIsPerTimeIsKnownNoBetterThanTheStep) {
   const Difference difference = Diff(before, after);
   EXPECT_EQ(Quantity(difference, "hfu").verdict, Verdict::kNoDifference);
   EXPECT_EQ(Quantity(difference, "gpu_busy_share").verdict, Verdict::kNoDifference);
-  const double traced = MedianStepTime(before)->value + 1e6;
-  before.mutable_steps()->clear_slowdown_time_ns();
-  EXPECT_DOUBLE_EQ(MedianStepTime(before)->value, traced);
+}
+
+// The list has each traced step once, whatever it stands for; the summary's median weighs them.
+TEST(DiffTest, TheMedianStepIsThatOfAllStepsTracedOrNot) {
+  RunMaker maker(17);
+  Summary run = maker.Make({});
+  const double listed_ns = run.steps().time_p50_ns();
+  run.mutable_steps()->set_time_p50_ns(1.2 * listed_ns);
+  EXPECT_DOUBLE_EQ(MedianStepTime(run)->value, 1.2 * listed_ns);
+  run.mutable_steps()->set_slowdown_time_ns(1e6);
+  EXPECT_DOUBLE_EQ(MedianStepTime(run)->value, 1.2 * listed_ns) << "without it already";
+  EXPECT_DOUBLE_EQ(MedianStepTime(AsTraced(run))->value, 1.2 * listed_ns + 1e6);
+  run.mutable_steps()->clear_time_p50_ns();
+  EXPECT_FALSE(MedianStepTime(run).has_value());
 }
 
 TEST(DiffTest, EmptySidesAreSaidToBeEmpty) {

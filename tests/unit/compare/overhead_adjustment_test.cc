@@ -34,6 +34,7 @@ void SetSlice(const char* name, double step_ns, Summary* run) {
 // What a run says whose steps take so long, its share of idle time going with it.
 void SetTimes(double step_ns, Summary* run) {
   run->mutable_steps()->set_time_mean_ns(step_ns);
+  run->mutable_steps()->set_time_p50_ns(step_ns);
   run->mutable_steps()->set_idle_time_ns(step_ns - kKernelNs);
   run->mutable_steady_state()->set_scope("steps");
   run->mutable_steady_state()->set_time_ns(kUsualSteps * step_ns);
@@ -100,6 +101,7 @@ TEST(OverheadAdjustmentTest, PutsBackWhatWasTakenOut) {
   const Summary back = AsTraced(TakenOut(&maker, kStepNs, 0.1e6));
   Summary expected = LeftIn(&maker, kStepNs);
   EXPECT_NEAR(back.steps().time_mean_ns(), expected.steps().time_mean_ns(), 1);
+  EXPECT_NEAR(back.steps().time_p50_ns(), expected.steps().time_p50_ns(), 1);
   EXPECT_NEAR(back.steps().idle_time_ns(), expected.steps().idle_time_ns(), 1);
   EXPECT_EQ(back.steps().slowdown_time_ns(), 0);
   EXPECT_NEAR(back.steady_state().time_ns(), expected.steady_state().time_ns(), 1);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tools/compare/statistics.h"
+
 namespace utlz {
 namespace {
 
@@ -31,6 +33,8 @@ Summary RunMaker::Make(const RunShape& shape) {
   }
   run.mutable_steps()->set_steps(shape.steps);
   run.mutable_steps()->set_time_mean_ns(wall / shape.steps);
+  run.mutable_steps()->set_time_p50_ns(
+      Median({run.steps().time_ns().begin(), run.steps().time_ns().end()}));
   run.mutable_steps()->set_launches(shape.kernels);
   run.mutable_run()->set_wall_ns(static_cast<uint64_t>(wall));
   run.mutable_run()->set_finished(true);

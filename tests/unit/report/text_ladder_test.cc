@@ -97,6 +97,23 @@ TEST(TextLadderTest, ShowsRatesOnlyOfFamiliesThatWereCounted) {
   EXPECT_NE(text.find("uncounted"), std::string::npos) << text;
 }
 
+// Communication has no roofline: nothing of it is uncounted, and nothing is known above a roof.
+TEST(TextLadderTest, AFamilyWithoutARoofHasADashAboveIt) {
+  Summary summary = WithLadder();
+  summary.mutable_families(0)->set_time_without_counters_ns(0.2e9);
+  FamilySummary* communication = summary.add_families();
+  communication->set_family("communication");
+  communication->set_time_ns(1e9);
+  communication->set_time_per_step_ns(1e6);
+  communication->set_time_share(0.3);
+  communication->set_time_without_counters_ns(0);
+  const std::string text = RenderLadder(summary, {});
+  const size_t row = text.find("  communication ");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_EQ(text.substr(row, text.find('\n', row) - row),
+            "  communication      1.00 ms   30.0 %            –           –");
+}
+
 TEST(TextLadderTest, SaysNothingOfWhatIsNotKnown) { EXPECT_EQ(RenderLadder(Example(), {}), ""); }
 
 FindingSummary* AddFinding(const char* rule, const char* title, double gain_ns, bool below,

@@ -4,6 +4,7 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 #include "collector/profile/profile_reader.h"
@@ -111,6 +112,22 @@ TEST(LoadSummaryTest, AProfileOfAnEarlierVersionIsReducedAnew) {
   const auto loaded = LoadSummary(UTLZ_RECORDING);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_TRUE(loaded->has_ladder());
+}
+
+TEST(LoadSummaryTest, WhatIsInfiniteInAFileIsUnknown) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("forged.utlz");
+  Summary forged;
+  forged.mutable_efficiency()->set_hfu(std::numeric_limits<double>::infinity());
+  forged.mutable_efficiency()->set_mfu(0.25);
+  absl::StatusOr<ProfileWriter> writer = ProfileWriter::Open(path);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->Append(0, FRAME_SUMMARY, forged.SerializeAsString()).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const auto loaded = LoadSummary(path);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_FALSE(loaded->efficiency().has_hfu());
+  EXPECT_EQ(loaded->efficiency().mfu(), 0.25);
 }
 
 }  // namespace

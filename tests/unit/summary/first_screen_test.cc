@@ -93,6 +93,8 @@ TEST(FirstScreenTest, ACollectiveBesideAnotherKernelMakesThatOneNoShorter) {
   EXPECT_NEAR(summary.steps().kernel_time_ns(), 100.0 * kMicrosecond, 100);
   for (const FamilySummary& family : summary.families()) {
     EXPECT_NEAR(family.launches_per_step(), 1, 0.01) << family.family();
+    EXPECT_FALSE(family.has_estimated_savings_ns()) << family.family() << " has no known roof";
+    EXPECT_FALSE(family.has_estimated_savings_per_step_ns()) << family.family();
   }
 }
 

@@ -42,6 +42,14 @@ TEST(ShownTextTest, JsonMeansTheSameWithoutControls) {
   EXPECT_EQ(EscapeInJson("\"\xf0\x9f\x98\x80\""), "\"\xf0\x9f\x98\x80\"") << "above U+FFFF";
 }
 
+TEST(ShownTextTest, ACharacterThatActsBecomesVisible) {
+  EXPECT_EQ(VisibleCharacter("a"), "a");
+  EXPECT_EQ(VisibleCharacter("µ"), "µ");
+  EXPECT_EQ(VisibleCharacter("\n"), "\\u000a");
+  EXPECT_EQ(VisibleCharacter("\xc2\x9b"), "\\u009b");
+  EXPECT_EQ(VisibleCharacter("\xe2\x80\xae"), "\\u202e");
+}
+
 TEST(ShownTextTest, LongNamesLoseTheirMiddle) {
   EXPECT_EQ(TerminalName("abcdefghijkl", 7), "abcd…kl");
   EXPECT_EQ(TerminalName("abcdefg", 7), "abcdefg");

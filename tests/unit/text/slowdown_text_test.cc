@@ -25,13 +25,36 @@ TEST(SlowdownTextTest, OfStepsThatWereSlowedMoreIsSaidToo) {
   capture.set_overhead_budget_share(0.01);
   capture.mutable_slowdown()->set_steps_share(0.035);
   capture.mutable_slowdown()->set_steps_error_share(0.02);
-  capture.mutable_slowdown()->set_over_budget(true);
   EXPECT_EQ(SlowdownText(capture),
             "estimated slowdown 0.8 % ± 0.5 % of the run, 3.5 % ± 2.0 % of the steps (over the "
             "budget of 1.0 %)");
   capture.mutable_slowdown()->set_steps_share(0.001);
-  capture.mutable_slowdown()->set_over_budget(false);
   EXPECT_EQ(SlowdownText(capture), "estimated slowdown 0.8 % ± 0.5 % (budget 1.0 %)");
+}
+
+TEST(SlowdownTextTest, AnIntervalThatReachesBelowTheBudgetIsPerhapsOverIt) {
+  CaptureSummary capture = Capture(0.011, 0.005);
+  EXPECT_EQ(JudgeByBudget(capture), BudgetVerdict::kWithin) << "without a budget";
+  capture.set_overhead_budget_share(0.01);
+  EXPECT_EQ(SlowdownText(capture),
+            "estimated slowdown 1.1 % ± 0.5 % (perhaps over the budget of 1.0 %)");
+  capture.mutable_slowdown()->set_error_share(0.0005);
+  EXPECT_EQ(SlowdownText(capture), "estimated slowdown 1.1 % ± 0.1 % (over the budget of 1.0 %)");
+  capture.mutable_slowdown()->set_share(0.009);
+  EXPECT_EQ(JudgeByBudget(capture), BudgetVerdict::kWithin);
+}
+
+TEST(SlowdownTextTest, StepsThatAloneAreSurelyOverTheBudgetAreSaidToo) {
+  CaptureSummary capture = Capture(0.02, 0.015);
+  capture.set_overhead_budget_share(0.01);
+  capture.mutable_slowdown()->set_steps_share(0.019);
+  capture.mutable_slowdown()->set_steps_error_share(0.002);
+  EXPECT_EQ(SlowdownText(capture),
+            "estimated slowdown 2.0 % ± 1.5 % of the run, 1.9 % ± 0.2 % of the steps (over the "
+            "budget of 1.0 %)");
+  capture.mutable_slowdown()->set_steps_error_share(0.015);
+  EXPECT_EQ(SlowdownText(capture),
+            "estimated slowdown 2.0 % ± 1.5 % (perhaps over the budget of 1.0 %)");
 }
 
 TEST(SlowdownTextTest, NothingIsSaidOfWhatIsNotKnown) {

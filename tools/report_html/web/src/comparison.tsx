@@ -5,7 +5,7 @@ import type { Change } from "./summary";
 
 const UNITS: Record<string, (value?: number) => string> = {
   ns: format.time,
-  share: format.share,
+  share: format.preciseShare,
   B: format.bytes,
   FLOP: format.flops,
 };

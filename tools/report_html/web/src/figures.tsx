@@ -65,7 +65,7 @@ const FIGURES: FigureRule[] = [
   { label: "HFU at measured ceilings", hint: "the same under the ceilings that utlz calibrate measured",
     read: (summary) => summary.efficiency?.attainable_hfu_measured, text: format.share },
   { label: "MFU", hint: "the model's own FLOPs over what the GPU could have executed",
-    read: (summary) => summary.efficiency?.mfu, text: format.share },
+    read: (summary) => summary.efficiency?.mfu, text: format.preciseShare },
   { label: "Efficiency score", hint: "SM active over GPU busy",
     read: (summary) => deviceMean(summary, "efficiency_score"), text: format.share },
   { label: "Step", hint: "mean step after warm-up, pauses between steps left out",

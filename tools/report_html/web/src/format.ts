@@ -8,6 +8,8 @@ function known(value: number | null | undefined): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
+const MOST_DECIMALS = 9;
+
 // What three digits round up to one, and so to the next unit: 999.7 ms is 1.00 s.
 const ALMOST_ONE = 0.9995;
 
@@ -39,6 +41,14 @@ export function share(value: number | null | undefined): string {
   if (!known(value)) return UNKNOWN;
   const percent = value * 100;
   return `${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)}${GAP}%`;
+}
+
+// The same, of two digits where it would show as none.
+export function preciseShare(value: number | null | undefined): string {
+  if (!known(value) || value === 0 || Math.abs(value) >= 0.001) return share(value);
+  const percent = value * 100;
+  const decimals = 1 - Math.floor(Math.log10(Math.abs(percent)));
+  return `${percent.toFixed(Math.min(decimals, MOST_DECIMALS))}${GAP}%`;
 }
 
 // Too small for a digit of `share` is not the same as none.

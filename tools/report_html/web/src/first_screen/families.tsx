@@ -33,12 +33,12 @@ function Row({ row, withUncounted }: { row: FamilyRow; withUncounted: boolean })
 const KEYS: [keyof FamilyRow["bar"], string, string][] = [
   ["at_roof", "at-roof", "what the roofline needs"],
   ["above_roof", "above-roof", "above the roof"],
-  ["uncounted", "uncounted", "not counted"],
+  ["uncounted", "uncounted", "no roofline known"],
 ];
 
 function Legend({ rows, withUncounted }: { rows: FamilyRow[]; withUncounted: boolean }) {
   const isShown = (part: keyof FamilyRow["bar"]) => rows.some((row) => row.bar[part] > 0) &&
-    (part !== "uncounted" || withUncounted);
+    (part !== "uncounted" || withUncounted || rows.some((row) => row.above_roof_ns === undefined));
   return (
     <p class="legend">
       {KEYS.filter(([part]) => isShown(part)).map(([, name, text]) => (

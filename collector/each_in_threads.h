@@ -1,0 +1,39 @@
+// Does pieces of work that do not depend on one another in several threads at once. For times in
+// which no job runs beside: while one does, its analysis has one thread and a budget.
+#ifndef UTLZ_COLLECTOR_EACH_IN_THREADS_H_
+#define UTLZ_COLLECTOR_EACH_IN_THREADS_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "collector/quiet_thread.h"
+
+namespace utlz {
+
+// Threads that are worth having at once: as many as the machine has, up to eight.
+inline unsigned WorthwhileThreads() {
+  return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+}
+
+// Calls work(0) to work(count - 1), in any order, in up to `threads` threads, and returns when all
+// are over. The caller's thread is one of them.
+inline void EachInThreads(size_t count, unsigned threads, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next = 0;
+  const auto take = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> others;
+  while (others.size() + 1 < std::min<size_t>(threads, count)) {
+    others.push_back(StartQuietThread("utlz-study", take));
+  }
+  take();
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_EACH_IN_THREADS_H_
