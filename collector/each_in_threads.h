@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -20,15 +21,20 @@ inline unsigned WorthwhileThreads() {
 }
 
 // Calls work(0) to work(count - 1), in any order, in up to `threads` threads, and returns when all
-// are over. The caller's thread is one of them.
+// are over. The caller's thread is one of them; where the system gives no others, it does all.
 inline void EachInThreads(size_t count, unsigned threads, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;
   const auto take = [&] {
     for (size_t i = next++; i < count; i = next++) work(i);
   };
   std::vector<std::thread> others;
+  others.reserve(threads);
   while (others.size() + 1 < std::min<size_t>(threads, count)) {
-    others.push_back(StartQuietThread("utlz-study", take));
+    try {
+      others.push_back(StartQuietThread("utlz-study", take));
+    } catch (const std::system_error&) {
+      break;
+    }
   }
   take();
   for (std::thread& other : others) other.join();

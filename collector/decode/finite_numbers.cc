@@ -7,6 +7,7 @@
 
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/reflection.h"
+#include "proto/profile.pb.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
@@ -19,6 +20,12 @@ using google::protobuf::Reflection;
 // NaN stands there for a moment of which nothing is known.
 bool MayHaveNan(const FieldDescriptor& list) {
   return list.containing_type() == TimelineSeries::descriptor();
+}
+
+// An alert that is off has an infinite limit.
+bool IsUnknown(const FieldDescriptor& field, double number) {
+  const bool may_be_infinite = field.containing_type() == AlertLimits::descriptor();
+  return may_be_infinite ? std::isnan(number) : !std::isfinite(number);
 }
 
 template <typename Number>
@@ -46,7 +53,7 @@ void CleanDoubles(const FieldDescriptor* field, Message* message) {
   const Reflection* reflection = message->GetReflection();
   if (field->is_repeated()) {
     CleanList<double>(field, message);
-  } else if (!std::isfinite(reflection->GetDouble(*message, field))) {
+  } else if (IsUnknown(*field, reflection->GetDouble(*message, field))) {
     reflection->ClearField(message, field);
   }
 }
@@ -55,7 +62,7 @@ void CleanFloats(const FieldDescriptor* field, Message* message) {
   const Reflection* reflection = message->GetReflection();
   if (field->is_repeated()) {
     CleanList<float>(field, message);
-  } else if (!std::isfinite(reflection->GetFloat(*message, field))) {
+  } else if (IsUnknown(*field, reflection->GetFloat(*message, field))) {
     reflection->ClearField(message, field);
   }
 }

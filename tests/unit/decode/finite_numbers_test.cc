@@ -29,6 +29,15 @@ TEST(FiniteNumbers, WhatIsNotFiniteIsUnknownAtAnyDepth) {
   EXPECT_FALSE(summary.owners().layers(0).has_time_ns());
 }
 
+TEST(FiniteNumbers, AnAlertThatIsOffHasAnInfiniteLimit) {
+  Summary summary;
+  summary.mutable_alert_limits()->set_idle_seconds(kInfinity);
+  summary.mutable_alert_limits()->set_temperature(kNan);
+  ClearNonFinite(&summary);
+  EXPECT_EQ(summary.alert_limits().idle_seconds(), kInfinity);
+  EXPECT_FALSE(summary.alert_limits().has_temperature());
+}
+
 TEST(FiniteNumbers, AListWithSuchAValueIsUnknownAsAWhole) {
   Summary summary;
   for (const double time_ns : {1.0, kNan, 3.0}) summary.mutable_steps()->add_time_ns(time_ns);
