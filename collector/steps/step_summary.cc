@@ -8,6 +8,7 @@
 
 #include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_name.h"
+#include "collector/run/untraced_time.h"
 #include "collector/run/workload_spec.h"
 #include "collector/steps/found_steps.h"
 #include "collector/steps/hold_ups.h"
@@ -362,8 +363,18 @@ void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, 
   span->slowdown_standard_error = StandardErrorOfMean(lengths) / rate->traced_mean_ns;
 }
 
+// After its last window nobody counts what a process does: an agent that can opens one at the end.
+bool HasUncountedTail(const RunState& state, const FoundSteps& found) {
+  const auto& processes = state.processes.processes();
+  return std::any_of(processes.begin(), processes.end(), [&](const auto& entry) {
+    const ProcessState& process = *entry.second;
+    return Uses(process, found.device_index) &&
+           process.coverage.Tail(process.LivedUntilNs(state.NewestNs())).has_value();
+  });
+}
+
 std::optional<double> OperationsAfter(const RunState& state, const FoundSteps& found) {
-  if (found.device == nullptr) return std::nullopt;
+  if (found.device == nullptr || HasUncountedTail(state, found)) return std::nullopt;
   const OperationAxis axis = AxisOf(state, found);
   return axis.Between(found.end_ns(), axis.end_ns());
 }

@@ -50,8 +50,19 @@ class DenselyAtFirst {
     CountOperations();
   }
 
+  // A last window has one more kernel.
   Summary End(uint64_t after_last_ns) {
-    return run_.EndRun(kFirstEndNs + later_.kernels * later_.spacing_ns + after_last_ns);
+    const uint64_t end_ns = kFirstEndNs + later_.kernels * later_.spacing_ns + after_last_ns;
+    TraceWindow window;
+    window.set_start_ns(kRunStartNs + end_ns - kMillisecond);
+    window.set_flags(1);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    run_.SendLaunches({RunBuilder::LaunchAt(end_ns - kMillisecond, kBusyNs, kInStep)});
+    window.set_end_ns(kRunStartNs + end_ns);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    ++recorded_;
+    CountOperations();
+    return run_.EndRun(end_ns);
   }
 
  private:
