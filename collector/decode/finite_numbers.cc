@@ -49,20 +49,14 @@ void CleanList(const FieldDescriptor* list, Message* message) {
   }
 }
 
-void CleanDoubles(const FieldDescriptor* field, Message* message) {
+// `get`: Reflection's function for such a number.
+template <typename Number>
+void CleanNumbers(Number (Reflection::*get)(const Message&, const FieldDescriptor*) const,
+                  const FieldDescriptor* field, Message* message) {
   const Reflection* reflection = message->GetReflection();
   if (field->is_repeated()) {
-    CleanList<double>(field, message);
-  } else if (IsUnknown(*field, reflection->GetDouble(*message, field))) {
-    reflection->ClearField(message, field);
-  }
-}
-
-void CleanFloats(const FieldDescriptor* field, Message* message) {
-  const Reflection* reflection = message->GetReflection();
-  if (field->is_repeated()) {
-    CleanList<float>(field, message);
-  } else if (IsUnknown(*field, reflection->GetFloat(*message, field))) {
+    CleanList<Number>(field, message);
+  } else if (IsUnknown(*field, (reflection->*get)(*message, field))) {
     reflection->ClearField(message, field);
   }
 }
@@ -86,10 +80,10 @@ void ClearNonFinite(Message* message) {
   for (const FieldDescriptor* field : present) {
     switch (field->cpp_type()) {
       case FieldDescriptor::CPPTYPE_DOUBLE:
-        CleanDoubles(field, message);
+        CleanNumbers(&Reflection::GetDouble, field, message);
         break;
       case FieldDescriptor::CPPTYPE_FLOAT:
-        CleanFloats(field, message);
+        CleanNumbers(&Reflection::GetFloat, field, message);
         break;
       case FieldDescriptor::CPPTYPE_MESSAGE:
         CleanMessages(field, message);

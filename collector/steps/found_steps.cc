@@ -89,7 +89,7 @@ void SubtractStalls(const DeviceState& device, std::vector<Step>* steps) {
   for (const LongGap& gap : device.ledger.long_gaps()) {
     if (!device.calibration_stalls.Holds(gap)) continue;
     for (Step& step : *steps) {
-      const double overlap_ns = OverlapNs(gap, step);
+      const double overlap_ns = OverlapNs(gap, step.start_ns, step.end_ns);
       if (overlap_ns <= 0) continue;
       step.stall_ns += overlap_ns;
       step.held_up_by = "utlz set counters for exact ranges";
@@ -130,11 +130,12 @@ void SpreadBackward(double untraced, size_t after, std::vector<Step>* steps) {
   for (size_t i = first; i < after; ++i) (*steps)[i].weight += each;
 }
 
+// Whether some stretch of partly traced steps lies between two times.
 bool IsPartlyTraced(const FoundSteps& found, uint64_t start_ns, uint64_t end_ns) {
-  return std::any_of(found.partly_traced.begin(), found.partly_traced.end(),
-                     [&](const PartlyTraced& stretch) {
-                       return stretch.start_ns >= start_ns && stretch.end_ns <= end_ns;
-                     });
+  const auto first = std::partition_point(
+      found.partly_traced.begin(), found.partly_traced.end(),
+      [start_ns](const PartlyTraced& stretch) { return stretch.start_ns < start_ns; });
+  return first != found.partly_traced.end() && first->end_ns <= end_ns;
 }
 
 // Tracing is dense where a program begins, and sparse later: there the steps that were traced stand
@@ -167,7 +168,7 @@ double MedianOperations(const std::vector<Step>& steps) {
   return UpperMedian(std::move(operations));
 }
 
-// What the device did in the steps. Of those that were not traced whole long stretches are kept.
+// Records what the device did in each step, and what it did in stretches of partly traced steps.
 void FillSteps(const RunState& state, FoundSteps* found) {
   if (found->device == nullptr) return;
   SubtractStalls(*found->device, &found->steps);
@@ -333,10 +334,10 @@ bool AreAsMany(double count, double expected) {
   return expected > 0 && std::abs(count - expected) <= std::max(1.0, kExpectedTolerance * expected);
 }
 
-double OverlapNs(const LongGap& gap, const Step& step) {
-  const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
-  const uint64_t end_ns = std::min(gap.end_ns, step.end_ns);
-  return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0;
+double OverlapNs(const LongGap& gap, uint64_t start_ns, uint64_t end_ns) {
+  const uint64_t first_ns = std::max(gap.start_ns, start_ns);
+  const uint64_t last_ns = std::min(gap.end_ns, end_ns);
+  return last_ns > first_ns ? static_cast<double>(last_ns - first_ns) : 0;
 }
 
 FoundSteps FindSteps(const RunState& state) {

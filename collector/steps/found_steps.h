@@ -26,7 +26,7 @@ struct FoundSteps {
   std::vector<Step> steps;                       // traced whole, in order
   std::vector<PartlyTraced> partly_traced = {};  // after the first of `steps`, in order
 
-  // When the last one ends that was traced, whole or partly. There must be steps.
+  // The end of the last step that was traced, wholly or partly. There must be steps.
   uint64_t end_ns() const;
 
   // Of the device, or of the process on it. Only where there is a device.
@@ -58,8 +58,8 @@ FoundSteps FindStepsOf(const RunState& state, uint32_t source);
 // Whether no other process of the run did anything on a GPU: the run's steps are its own.
 bool WorksAlone(const RunState& state, uint32_t source);
 
-// Time in the parts of a step by which the host, a pause or our counters hold the device up.
-double OverlapNs(const LongGap& gap, const Step& step);
+// For how long the gap lies between two times.
+double OverlapNs(const LongGap& gap, uint64_t start_ns, uint64_t end_ns);
 
 // What a step takes with those that were not traced, between two traced ones: the time of both is
 // known, and CUPTI's numbers tell how many steps it was. Nothing where nothing was left untraced,

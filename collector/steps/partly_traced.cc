@@ -6,10 +6,11 @@
 namespace utlz {
 namespace {
 
-// Beside a pause of tracing parts of the step before and of the step after it are traced: less than
-// two steps in all, which tell nothing of those between them.
+// Each pause of tracing lies between a part of the step before it and a part of the step after it.
+// Both were traced, and are less than two steps. They tell nothing of the steps in the pause.
 constexpr double kFewestTracedSteps = 2;
-// Of the steps that were traced in part so many were seen to begin, at least.
+// In a stretch of steps windows see about one step begin for each step's worth of operations that
+// they record. Less than this share of that is no stretch of steps.
 constexpr double kBegun = 0.5;
 
 // Steps cut[first] to cut[end - 1].
@@ -18,7 +19,7 @@ struct Run {
   size_t end = 0;
 };
 
-// `cut` in runs that no whole step divides.
+// Divides `cut` at each whole step. What comes before the first whole step is left out.
 std::vector<Run> RunsOf(const std::vector<Step>& whole, const std::vector<Step>& cut) {
   std::vector<Run> runs;
   auto next = whole.begin();
@@ -33,7 +34,7 @@ std::vector<Run> RunsOf(const std::vector<Step>& whole, const std::vector<Step>&
   return runs;
 }
 
-// Of a run that is long beyond measure, not all beginnings are kept (StepStarts).
+// StepStarts drops beginnings of steps once there are very many. Then steps do not follow closely.
 bool KeepsAllBeginnings(const std::vector<Step>& cut, const Run& run) {
   for (size_t i = run.first + 1; i < run.end; ++i) {
     if (cut[i].start_ns > cut[i - 1].end_ns) return false;
@@ -60,7 +61,8 @@ bool AreSteps(const PartlyTraced& all, const std::vector<Step>& cut, const Run& 
   return begun >= kBegun * all.traced_steps || !KeepsAllBeginnings(cut, run);
 }
 
-// Short stretches: each stands for what was launched around it, as sparsely as it was traced.
+// Divides the run into the shortest stretches that tell enough: windows come more densely in some
+// parts of a run than in others, and each stretch stands for its own untraced steps.
 void AddStretches(const WholeSteps& whole, const std::vector<Step>& cut, const Run& run,
                   std::vector<PartlyTraced>* stretches) {
   const uint64_t run_end_ns = cut[run.end - 1].end_ns;

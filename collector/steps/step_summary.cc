@@ -36,6 +36,7 @@ constexpr double kRoundsLaunches = 0.35;
 // The warm-up ends with the last step up to which so many were slow.
 constexpr double kWarmupSlowShare = 0.8;
 
+// Whole steps show a trend of a run only if they span this share of its time.
 constexpr double kSeenForDrift = 0.5;
 
 struct Weighed {
@@ -183,7 +184,7 @@ void SetTracedShare(const ActivityTotals& ledger, const StepsSpan& span, StepsSu
   if (length_ns > 0) summary->set_traced_share(std::clamp(1 - untraced_ns / length_ns, 0.0, 1.0));
 }
 
-// Steps that were traced in part have means alone, and count in these.
+// The mean of a value over all steps. Partly traced steps count in it by their stretch's mean.
 template <typename OfStep, typename OfStretch>
 double MeanOfAll(const FoundSteps& found, size_t warmup, OfStep of_step, OfStretch of_stretch) {
   std::vector<Weighed> values = Sorted(found.steps, warmup, of_step);
@@ -236,10 +237,21 @@ std::vector<double> PausesIn(const FoundSteps& found, const StepsSpan& span) {
   for (const LongGap& gap : found.ledger().long_gaps()) {
     if (!IsPause(*found.device, span, gap) || found.device->calibration_stalls.Holds(gap)) continue;
     for (size_t i = 0; i < found.steps.size(); ++i) {
-      pauses_ns[i] += OverlapNs(gap, found.steps[i]);
+      pauses_ns[i] += OverlapNs(gap, found.steps[i].start_ns, found.steps[i].end_ns);
     }
   }
   return pauses_ns;
+}
+
+// The same of a stretch of partly traced steps, which has our own hold-ups in it.
+double PauseNsIn(const FoundSteps& found, const StepsSpan& span, const PartlyTraced& stretch) {
+  double pause_ns = 0;
+  for (const LongGap& gap : found.ledger().long_gaps()) {
+    if (IsPause(*found.device, span, gap)) {
+      pause_ns += OverlapNs(gap, stretch.start_ns, stretch.end_ns);
+    }
+  }
+  return pause_ns;
 }
 
 // `pauses_ns`: what each step holds of pauses, which are no fault of its.
@@ -294,10 +306,16 @@ void CompareWithExpected(double expected, const WorkloadSpec& work, StepsSummary
 }
 
 // What a step holds of pauses, in the mean that Mean() makes of lengths.
-double MeanPauseNs(const std::vector<Step>& steps, size_t warmup,
+double MeanPauseNs(const FoundSteps& found, const StepsSpan& span, size_t warmup,
                    const std::vector<double>& pauses_ns) {
   std::vector<Weighed> pauses;
-  for (size_t i = warmup; i < steps.size(); ++i) pauses.push_back({pauses_ns[i], steps[i].weight});
+  for (size_t i = warmup; i < found.steps.size(); ++i) {
+    pauses.push_back({pauses_ns[i], found.steps[i].weight});
+  }
+  for (const PartlyTraced& stretch : found.partly_traced) {
+    if (stretch.start_ns < span.start_ns) continue;
+    pauses.push_back({PauseNsIn(found, span, stretch) / stretch.traced_steps, stretch.steps});
+  }
   return Mean(pauses);
 }
 
@@ -317,6 +335,7 @@ std::vector<TracedSteps> WholeInRows(const std::vector<Step>& steps, size_t warm
   return rows;
 }
 
+// The same with stretches of partly traced steps.
 std::vector<TracedSteps> InRows(const FoundSteps& found, size_t warmup) {
   std::vector<TracedSteps> rows = WholeInRows(found.steps, warmup);
   for (const PartlyTraced& stretch : found.partly_traced) {
@@ -363,7 +382,8 @@ void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, 
   span->slowdown_standard_error = StandardErrorOfMean(lengths) / rate->traced_mean_ns;
 }
 
-// After its last window nobody counts what a process does: an agent that can opens one at the end.
+// Whether a process on the device went on after its last trace window. What it did then is not
+// counted. An agent that can opens a last window when its process ends.
 bool HasUncountedTail(const RunState& state, const FoundSteps& found) {
   const auto& processes = state.processes.processes();
   return std::any_of(processes.begin(), processes.end(), [&](const auto& entry) {
@@ -411,7 +431,7 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
   ListSteps(state, found.steps, warmup, pauses_ns, steps);
   AddDrift(state, found, warmup, summary->mutable_run());
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
-  span.pause_per_step_ns = MeanPauseNs(found.steps, warmup, pauses_ns);
+  span.pause_per_step_ns = MeanPauseNs(found, span, warmup, pauses_ns);
   SetSlowdown(state, found, warmup, &span);
   SetTracedShare(found.ledger(), span, steps);
   return span;

@@ -8,8 +8,9 @@ namespace {
 // A longer pause after a window may hold work that was launched after it: what is recorded later
 // says nothing of that time.
 constexpr uint64_t kLongestPauseNs = 1'000'000;
-// From window to window.
-constexpr double kLeadKept = 0.8;
+// Of the longest lead four fifths count in the next window.
+constexpr uint64_t kLeadKept = 4;
+constexpr uint64_t kLeadWhole = 5;
 
 }  // namespace
 
@@ -37,10 +38,10 @@ std::optional<UntracedGap> UntracedWork::Settle() {
   if (!gap_.has_value()) return std::nullopt;
   UntracedGap untraced = *gap_;
   untraced.start_ns = std::min(EndOfWork(gap_->start_ns), gap_->end_ns);
-  const auto lead_ns = static_cast<double>(untraced.start_ns - gap_->start_ns);
-  longest_lead_ns_ = std::max(lead_ns, kLeadKept * longest_lead_ns_);
+  const uint64_t lead_ns = untraced.start_ns - gap_->start_ns;
+  longest_lead_ns_ = std::max(lead_ns, longest_lead_ns_ / kLeadWhole * kLeadKept);
   if (has_work_after()) {
-    untraced.end_ns = std::min(first_ns_, gap_->end_ns + static_cast<uint64_t>(longest_lead_ns_));
+    untraced.end_ns = std::min(first_ns_, gap_->end_ns + longest_lead_ns_);
   }
   gap_.reset();
   if (has_work_after()) before_ = after_;

@@ -51,7 +51,7 @@ class UntracedWork {
   Work before_;
   Work after_;
   uint64_t first_ns_ = UINT64_MAX;  // of what was recorded after the gap
-  double longest_lead_ns_ = 0;      // of the windows before; old ones count for less
+  uint64_t longest_lead_ns_ = 0;    // of the windows before; old ones count for less
 };
 
 }  // namespace utlz

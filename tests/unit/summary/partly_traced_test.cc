@@ -22,7 +22,8 @@ struct Later {
   uint64_t kernels = 1000;
   uint64_t window_ns = 20 * kMillisecond;
   uint64_t period_ns = 115 * kMillisecond;  // from window to window; no multiple of a step
-  uint64_t seldom = 1;  // one of so many steps has its kernels; others have another one
+  uint64_t seldom = 1;    // one of so many steps has its kernels; others have another one
+  uint64_t pause_ns = 0;  // in the middle of the first later window, which is as much longer
 };
 
 class DenselyAtFirst {
@@ -77,6 +78,7 @@ class DenselyAtFirst {
   void Window(uint64_t start_ns, uint64_t end_ns, uint64_t first, uint64_t kernels,
               uint64_t spacing_ns) {
     const uint64_t origin_ns = start_ns < kFirstEndNs ? 0 : kFirstEndNs;
+    const uint64_t pause_ns = origin_ns > 0 && launched_ == 0 ? later_.pause_ns : 0;
     TraceWindow window;
     window.set_start_ns(kRunStartNs + start_ns);
     window.set_flags(1);
@@ -86,12 +88,13 @@ class DenselyAtFirst {
     for (uint64_t i = first; i < first + kernels; ++i) {
       const bool other = origin_ns > 0 && i / kInStep % later_.seldom != 0;
       const uint64_t kernel = other ? kInStep : i % kInStep;
-      launches.push_back(
-          RunBuilder::LaunchAt(origin_ns + i * spacing_ns, kBusyNs, static_cast<uint32_t>(kernel)));
+      const uint64_t delay_ns = i < first + kernels / 2 ? 0 : pause_ns;
+      launches.push_back(RunBuilder::LaunchAt(origin_ns + i * spacing_ns + delay_ns, kBusyNs,
+                                              static_cast<uint32_t>(kernel)));
     }
     run_.SendLaunches(launches);
     recorded_ += kernels;
-    window.set_end_ns(kRunStartNs + end_ns);
+    window.set_end_ns(kRunStartNs + end_ns + pause_ns);
     run_.Send(1, FRAME_TRACE_WINDOW, window);
     CountOperations();
   }
@@ -116,6 +119,19 @@ TEST(PartlyTracedTest, LaterStepsCountWithWhatWindowsShowOfThem) {
   EXPECT_EQ(summary.steady_state().scope(), "steps");
   EXPECT_GT(summary.steady_state().end_ns(), 1800.0 * kMillisecond);
   EXPECT_NEAR(IdleSlicesNs(summary), 14.1 * kMillisecond, 0.3 * kMillisecond) << "of a step";
+  ExpectSlicesSumToTheWhole(summary);
+}
+
+// The program waits for 150 ms in a window, as for an evaluation on another machine.
+TEST(PartlyTracedTest, PausesAreNoTimeOfStepsThatWereTracedInPart) {
+  const Summary summary =
+      DenselyAtFirst({.period_ns = 415 * kMillisecond, .pause_ns = 150 * kMillisecond})
+          .End(kMillisecond);
+  // Four steps' worth was traced beside it, and the last window saw no step begin.
+  EXPECT_GT(summary.steps().pause_time_ns(), 25.0 * kMillisecond);
+  EXPECT_NEAR(summary.steps().time_mean_ns(), (10 * 10.0 + 74 * 20.0) / 84 * kMillisecond,
+              1.5 * kMillisecond);
+  EXPECT_EQ(summary.steady_state().scope(), "steps");
   ExpectSlicesSumToTheWhole(summary);
 }
 
