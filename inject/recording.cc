@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <algorithm>
+
 #include "inject/base/clock.h"
 
 namespace utlz::agent {
@@ -9,6 +11,8 @@ namespace {
 
 constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint64_t kReportNs = 1000 * kMillisecondNs;
+// While it is to be decided whether windows follow the beginning.
+constexpr uint64_t kBeginningFlushNs = 100 * kMillisecondNs;
 // A program that synchronizes at all does so within a second.
 constexpr int kMostRangeRounds = 200;
 constexpr uint64_t kRangeRoundNs = 5 * kMillisecondNs;
@@ -97,7 +101,9 @@ void Recording::Turn(uint64_t now_ns) {
   ranges_.Turn(cupti_, &intake_.recorder(), pacer_.on() && RangesAllowed(), now_ns);
   if ((request_.wanted || pacer_.ExpectsLateRecords()) && !client_.taken() &&
       now_ns >= next_flush_ns_) {
-    next_flush_ns_ = now_ns + uint64_t{welcome_.flush_period_ms} * kMillisecondNs;
+    const uint64_t period_ns = uint64_t{welcome_.flush_period_ms} * kMillisecondNs;
+    next_flush_ns_ =
+        now_ns + (pacer_.Begins() ? std::min(kBeginningFlushNs, period_ns) : period_ns);
     intake_.Flush(0);
   }
   if (now_ns >= next_report_ns_) {

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """What utlz costs the steps of a program, in whole processes that take turns.
 
-    step_pairs.py --utlz build/release/bin/utlz [--rounds 4] [--ways alone default stacks no-counters]
+    step_pairs.py --utlz build/release/bin/utlz [--other-utlz PATH] [--rounds 4]
+                  [--ways alone default stacks no-counters never-traced other]
                   -- python3 bench/workloads/gpt_train.py --steps 300
 
 The program prints one line of JSON with `step_ms`, as those of bench/workloads do. Each round runs it
 once in each way; the order moves on by one from round to round. Prints, against the same round's run
 alone: the change of all steps and of each sixth of them, and of the whole process; how long the
 process went on after that line; and what the reports state. A run takes as long as the program.
+`never-traced`: the agent is there and records nothing. `other`: by the defaults of another build.
 Exits with 77 without a GPU.
 """
 
@@ -29,6 +31,8 @@ OPTIONS = {
     "default": [],
     "stacks": ["--stacks=auto"],
     "no-counters": ["--counters=none"],
+    "never-traced": ["--counters=none", "--delay=1000"],
+    "other": [],
 }
 
 
@@ -65,7 +69,8 @@ def measure(arguments, profile):
         first = number % len(arguments.ways)
         for way in arguments.ways[first:] + arguments.ways[:first]:
             options = OPTIONS[way]
-            prefix = [] if options is None else [arguments.utlz, "run", "--no-report", "-o",
+            utlz = arguments.other_utlz if way == "other" else arguments.utlz
+            prefix = [] if options is None else [utlz, "run", "--no-report", "-o",
                                                  str(profile), *options, "--"]
             runs[way].append(run(prefix, arguments.command))
             if runs[way][-1] is None:
@@ -96,12 +101,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--utlz", required=True)
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--ways", nargs="+", choices=OPTIONS, default=list(OPTIONS))
+    parser.add_argument("--ways", nargs="+", choices=OPTIONS,
+                        default=["alone", "default", "stacks", "no-counters"])
+    parser.add_argument("--other-utlz")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
     if not gpu_name():
         print("no NVIDIA GPU on this machine (nvidia-smi finds none)", file=sys.stderr)
         return SKIPPED
+    if "other" in arguments.ways and arguments.other_utlz is None:
+        parser.error("--ways other needs --other-utlz")
     if "alone" not in arguments.ways:
         arguments.ways.insert(0, "alone")
     with tempfile.TemporaryDirectory() as folder:

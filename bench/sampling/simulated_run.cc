@@ -14,6 +14,8 @@
 #include "collector/session/sampling_pace.h"
 #include "collector/session/steady_work.h"
 #include "collector/session/window_planner.h"
+#include "inject/record/recent_work.h"
+#include "inject/tracing/later_windows.h"
 #include "inject/tracing/trace_budget.h"
 
 namespace utlz {
@@ -55,6 +57,7 @@ class Simulation {
         frames_(recorded, &intake_),
         samples_(recorded, &intake_) {
     budget_.Start(0, kBudgetPpm);
+    later_.Start(agent::LaterPolicy::kAuto, kBudgetPpm, true);
     frames_.Begin();
     samples_.Begin();
   }
@@ -97,6 +100,8 @@ class Simulation {
   SteadyWork steady_work_;
   uint64_t progress_ = 0;
   agent::TraceBudget budget_;
+  agent::RecentWork recent_;
+  agent::LaterWindows later_;
   RunIntake intake_;
   LaunchFrames frames_;
   SampleFrames samples_;
@@ -151,13 +156,18 @@ void Simulation::TakeLaunches(uint64_t now_ns) {
   load_.Take(now_ns + kTickNs, &taken_);
   for (const LoadLaunch& launch : taken_) {
     samples_.Ran(launch);
-    if (frames_.Ran(launch, load_.kernels(), tracing_)) sampler_.Request(now_ns);
+    if (frames_.Ran(launch, load_.kernels(), tracing_)) {
+      sampler_.Request(now_ns);
+      recent_.AddLoad(now_ns);
+    }
     traced_launches_ += tracing_ ? 1 : 0;
   }
 }
 
 void Simulation::AgentTurn(uint64_t now_ns) {
   const bool was_tracing = tracing_;
+  const bool holds_on = later_.HoldsOn(recent_.Before(now_ns), budget_.tracing_cost_ns());
+  budget_.SetBeginning({holds_on, /*windows_follow=*/true});
   tracing_ = budget_.ShouldTrace(now_ns, traced_launches_, 0, window_);
   ready_ns_ = budget_.ReadyNs(now_ns);
   // The account for tracing knows no HostCost here: the time is that of a recording.

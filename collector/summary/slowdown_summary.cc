@@ -41,10 +41,10 @@ double LeastFeltShare(const RunState& state, const Analysis& analysis) {
   return least;
 }
 
-// Of the steps: by what a record costs elsewhere, but no more than what was measured leaves
+// Of the traced steps: by what a record costs elsewhere, but no more than what was measured leaves
 // possible.
-std::optional<SlowdownPart> EstimateSlowdownOfSteps(const RunState& state,
-                                                    const Analysis& analysis) {
+std::optional<SlowdownPart> EstimateSlowdownOfTracedSteps(const RunState& state,
+                                                          const Analysis& analysis) {
   double window_ns = 0;
   double kernel_share = 0;
   for (const DeviceAnalysis& device : analysis.devices) {
@@ -81,6 +81,39 @@ SlowdownPart GraphPresenceOfSteps(const RunState& state, const Analysis& analysi
   return {std::min(1.0, part.share), std::min(1.0, part.error_share)};
 }
 
+// From the first step to the last one, traced or not. Once records have ended nobody counts steps:
+// then they are taken to go on until the program ends.
+double StepsTimeNs(const RunState& state, const StepsSpan& steps, const CaptureSummary& capture) {
+  double time_ns = static_cast<double>(steps.end_ns - steps.start_ns) + steps.after_ns;
+  if (capture.has_records_ended_after_ns() && state.NewestNs() > steps.start_ns) {
+    time_ns = std::max(time_ns, static_cast<double>(state.NewestNs() - steps.start_ns));
+  }
+  return time_ns;
+}
+
+// Of all steps, by that of the traced ones: those between windows pay for CUPTI's presence alone.
+SlowdownPart SlowdownOfAllSteps(const RunState& state, const Analysis& analysis,
+                                const SlowdownPart& of_traced, const CaptureSummary& capture) {
+  if (!analysis.steady.steps.has_value()) return of_traced;
+  const StepsSpan& steps = *analysis.steady.steps;
+  const double steps_ns = StepsTimeNs(state, steps, capture);
+  if (steps_ns <= 0) return of_traced;
+  const double traced_share =
+      std::min(1.0, analysis.devices[steps.device].part.TimeNs() / steps_ns);
+  const double sampling =
+      kSamplingSlowdown * traced_share * std::min(1.0, capture.steps_sampled_share());
+  const double run_ns = state.run_start.has_value()
+                            ? static_cast<double>(state.NewestNs() - state.run_start->time_ns())
+                            : steps_ns;
+  const double untraced_share = 1 - traced_share;
+  const auto presence = [&](double share) {
+    return std::min(untraced_share, share * std::max(1.0, run_ns / steps_ns));
+  };
+  return {traced_share * of_traced.share + sampling + presence(capture.presence_cost_share()),
+          traced_share * of_traced.error_share + sampling +
+              presence(capture.presence_cost_error_share())};
+}
+
 void SetPresenceCost(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
   const auto presence = PresenceCostOf(state, analysis);
   if (!presence.has_value()) return;
@@ -92,7 +125,7 @@ void SetPresenceCost(const RunState& state, const Analysis& analysis, CaptureSum
 }
 
 void SetSlowdown(const RunState& state, const Analysis& analysis,
-                 const std::optional<SlowdownPart>& of_steps, CaptureSummary* capture) {
+                 const std::optional<SlowdownPart>& of_traced_steps, CaptureSummary* capture) {
   const std::optional<ProcessSlowdown> largest = LargestSlowdown(state, analysis);
   if (!largest.has_value()) return;
   const SlowdownPart in_all = largest->InAll();
@@ -105,10 +138,11 @@ void SetSlowdown(const RunState& state, const Analysis& analysis,
   slowdown->set_presence_share(largest->presence.share);
   slowdown->set_start_and_end_share(largest->start_and_end_share);
   // What was measured is of the steps too.
-  if (!largest->measured && of_steps.has_value()) {
+  if (!largest->measured && of_traced_steps.has_value()) {
+    const SlowdownPart steps = SlowdownOfAllSteps(state, analysis, *of_traced_steps, *capture);
     const SlowdownPart graphs = GraphPresenceOfSteps(state, analysis);
-    slowdown->set_steps_share(of_steps->share + graphs.share);
-    slowdown->set_steps_error_share(of_steps->error_share + graphs.error_share);
+    slowdown->set_steps_share(steps.share + graphs.share);
+    slowdown->set_steps_error_share(steps.error_share + graphs.error_share);
   }
   if (!capture->has_overhead_budget_share()) return;
   slowdown->set_over_budget(JudgeByBudget(*capture) == BudgetVerdict::kOver);
@@ -117,9 +151,13 @@ void SetSlowdown(const RunState& state, const Analysis& analysis,
 }  // namespace
 
 void SummarizeSlowdown(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
-  std::optional<SlowdownPart> of_steps;
-  if (!SlowdownTakenOut(analysis)) of_steps = EstimateSlowdownOfSteps(state, analysis);
-  if (of_steps.has_value()) capture->set_steady_state_slowdown_share(of_steps->share);
+  std::optional<SlowdownPart> of_traced_steps;
+  if (!SlowdownTakenOut(analysis)) {
+    of_traced_steps = EstimateSlowdownOfTracedSteps(state, analysis);
+  }
+  if (of_traced_steps.has_value()) {
+    capture->set_steady_state_slowdown_share(of_traced_steps->share);
+  }
   if (const auto measured = MeasureCost(state); measured.has_value()) {
     // Tracing speeds nothing up: less than nothing is nothing, within its error.
     capture->set_measured_cost_share(std::max(0.0, measured->share));
@@ -127,7 +165,7 @@ void SummarizeSlowdown(const RunState& state, const Analysis& analysis, CaptureS
     capture->set_measured_cost_windows(measured->windows);
   }
   SetPresenceCost(state, analysis, capture);
-  SetSlowdown(state, analysis, of_steps, capture);
+  SetSlowdown(state, analysis, of_traced_steps, capture);
 }
 
 }  // namespace utlz

@@ -42,9 +42,9 @@ constexpr double kSameRounds = 1.5;
 struct Repetition {
   LaunchMark mark;
   size_t launches = 0;
-  size_t times = 0;    // returns after about that many
-  size_t returns = 0;  // in all
+  size_t times = 0;  // returns after about that many
   std::vector<size_t> places;
+  std::vector<size_t> returns;  // after how many launches, within stretches
 };
 
 // Repetitions of about one period, the most regular one first.
@@ -70,28 +70,58 @@ size_t MostFrequent(const std::map<size_t, size_t>& times) {
       ->first;
 }
 
-Repetition RepetitionOf(const LaunchMark& mark, std::vector<size_t> places) {
+bool IsPeriodOf(const Repetition& repetition, size_t launches) {
+  const size_t apart =
+      std::max(launches, repetition.launches) - std::min(launches, repetition.launches);
+  return apart <= Tolerance(repetition.launches);
+}
+
+std::vector<size_t> ReturnsTo(const std::vector<size_t>& places, const LaunchSequence& launches) {
+  std::vector<size_t> returns;
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (launches.InOneStretch(places[i - 1], places[i])) {
+      returns.push_back(places[i] - places[i - 1]);
+    }
+  }
+  return returns;
+}
+
+// `returns`: one at least.
+Repetition RepetitionOf(const LaunchMark& mark, std::vector<size_t> places,
+                        std::vector<size_t> returns) {
   std::map<size_t, size_t> times;
-  for (size_t i = 1; i < places.size(); ++i) ++times[places[i] - places[i - 1]];
+  for (const size_t launches : returns) ++times[launches];
   Repetition repetition{.mark = mark,
                         .launches = MostFrequent(times),
-                        .returns = places.size() - 1,
-                        .places = std::move(places)};
-  const size_t tolerance = Tolerance(repetition.launches);
+                        .places = std::move(places),
+                        .returns = std::move(returns)};
   for (const auto& [launches, count] : times) {
-    const size_t apart =
-        std::max(launches, repetition.launches) - std::min(launches, repetition.launches);
-    if (apart <= tolerance) repetition.times += count;
+    if (IsPeriodOf(repetition, launches)) repetition.times += count;
   }
   return repetition;
 }
 
-bool IsRegular(const Repetition& repetition, size_t all_launches) {
-  const double covered = static_cast<double>(repetition.times * repetition.launches) /
-                         static_cast<double>(all_launches);
+// Launches that the repetitions cover: as many as there are returns, and in stretches too short for
+// two of them as many as there are marks.
+size_t CoveredLaunches(const Repetition& repetition, const LaunchSequence& launches) {
+  const auto is_short = [&](size_t place) {
+    return launches.StretchAround(place) < 2 * repetition.launches;
+  };
+  const std::vector<size_t>& places = repetition.places;
+  auto periods = static_cast<size_t>(std::count_if(places.begin(), places.end(), is_short));
+  for (size_t i = 1; i < places.size(); ++i) {
+    const bool returns = launches.InOneStretch(places[i - 1], places[i]) && !is_short(places[i]);
+    if (returns && IsPeriodOf(repetition, places[i] - places[i - 1])) ++periods;
+  }
+  return periods * repetition.launches;
+}
+
+bool IsRegular(const Repetition& repetition, const LaunchSequence& launches) {
+  const double covered = static_cast<double>(CoveredLaunches(repetition, launches)) /
+                         static_cast<double>(launches.size());
   const bool few = repetition.launches < kShortestPeriod;
   return static_cast<double>(repetition.times) >=
-             kRegularShare * static_cast<double>(repetition.returns) &&
+             kRegularShare * static_cast<double>(repetition.returns.size()) &&
          covered >= (few ? kCoveredByFewShare : kCoveredShare);
 }
 
@@ -113,7 +143,7 @@ std::vector<PeriodGroup> GroupByPeriod(const std::vector<Repetition>& repetition
   for (PeriodGroup& group : groups) {
     std::stable_sort(group.repetitions.begin(), group.repetitions.end(),
                      [](const Repetition* a, const Repetition* b) {
-                       return a->times * b->returns > b->times * a->returns;
+                       return a->times * b->returns.size() > b->times * a->returns.size();
                      });
   }
   return groups;
@@ -128,9 +158,9 @@ bool HasLaunchesOfItsOwn(const Repetition& outer, const Repetition& inner) {
   const double tolerance =
       std::max(kFewestOwnLaunches, kOwnLaunchesShare * static_cast<double>(inner.launches));
   size_t different = 0;
-  for (size_t i = 1; i < inner.places.size(); ++i) {
-    const auto launches = static_cast<double>(inner.places[i] - inner.places[i - 1]);
-    if (std::abs(launches - static_cast<double>(inner.launches)) > tolerance) ++different;
+  for (const size_t launches : inner.returns) {
+    const double more = static_cast<double>(launches) - static_cast<double>(inner.launches);
+    if (std::abs(more) > tolerance) ++different;
   }
   return 2 * different >= outer.places.size();
 }
@@ -161,14 +191,19 @@ bool MakesUpMostOf(const Repetition& step, const Repetition& layer) {
              kLayersShare * static_cast<double>(step.launches);
 }
 
-std::vector<Repetition> RegularRepetitions(const std::vector<LaunchMark>& launches) {
+std::map<LaunchMark, std::vector<size_t>> PlacesOfMarks(const LaunchSequence& launches) {
   std::map<LaunchMark, std::vector<size_t>> places;
-  for (size_t i = 0; i < launches.size(); ++i) places[launches[i]].push_back(i);
+  for (size_t i = 0; i < launches.size(); ++i) places[launches.marks()[i]].push_back(i);
+  return places;
+}
+
+std::vector<Repetition> RegularRepetitions(const LaunchSequence& launches) {
   std::vector<Repetition> repetitions;
-  for (auto& [mark, where] : places) {
-    if (where.size() < kFewestSteps) continue;
-    Repetition repetition = RepetitionOf(mark, std::move(where));
-    if (IsRegular(repetition, launches.size())) repetitions.push_back(std::move(repetition));
+  for (auto& [mark, where] : PlacesOfMarks(launches)) {
+    std::vector<size_t> returns = ReturnsTo(where, launches);
+    if (returns.size() + 1 < kFewestSteps) continue;
+    Repetition repetition = RepetitionOf(mark, where, std::move(returns));
+    if (IsRegular(repetition, launches)) repetitions.push_back(std::move(repetition));
   }
   return repetitions;
 }
@@ -192,13 +227,21 @@ struct Rounds {
   double apart = 0;
 };
 
-std::optional<Rounds> RoundsOf(const LaunchMark& mark, const std::vector<size_t>& places,
-                               size_t all_launches) {
-  if (places.size() < 2 * kFewestSteps) return std::nullopt;
-  std::vector<double> returns;
-  for (size_t i = 1; i < places.size(); ++i) {
-    returns.push_back(static_cast<double>(places[i] - places[i - 1]));
+// Launches that rounds of so many could cover: before the first and after the last round of a
+// stretch there is about one more together.
+double LaunchesInRounds(double round, const LaunchSequence& launches) {
+  double sum = 0;
+  for (const size_t stretch : launches.stretches()) {
+    sum += std::max(0.0, static_cast<double>(stretch) - round);
   }
+  return sum;
+}
+
+std::optional<Rounds> RoundsOf(const LaunchMark& mark, const std::vector<size_t>& places,
+                               const LaunchSequence& launches) {
+  const std::vector<size_t> counted = ReturnsTo(places, launches);
+  if (counted.size() + 1 < 2 * kFewestSteps) return std::nullopt;
+  std::vector<double> returns(counted.begin(), counted.end());
   std::sort(returns.begin(), returns.end());
   const double median = returns[returns.size() / 2];
   if (median < static_cast<double>(kShortestPeriod)) return std::nullopt;
@@ -212,9 +255,8 @@ std::optional<Rounds> RoundsOf(const LaunchMark& mark, const std::vector<size_t>
     covered += one;
   }
   const auto count = static_cast<double>(returns.size());
-  if (near < kRoundsShare * count || covered < kRoundsShare * static_cast<double>(all_launches)) {
-    return std::nullopt;
-  }
+  const double coverable = LaunchesInRounds(median, launches);
+  if (near < kRoundsShare * count || covered < kRoundsShare * coverable) return std::nullopt;
   return Rounds{mark, median, apart / count};
 }
 
@@ -222,13 +264,11 @@ std::optional<Rounds> RoundsOf(const LaunchMark& mark, const std::vector<size_t>
 
 // The most regular of the kernels that come back in the shortest rounds: two rounds together are as
 // much alike.
-std::optional<StepFinder::Pattern> StepFinder::FindRounds(const std::vector<LaunchMark>& launches) {
-  std::map<LaunchMark, std::vector<size_t>> places;
-  for (size_t i = 0; i < launches.size(); ++i) places[launches[i]].push_back(i);
+std::optional<StepFinder::Pattern> StepFinder::FindRounds(const LaunchSequence& launches) {
   std::vector<Rounds> found;
   double shortest = std::numeric_limits<double>::infinity();
-  for (const auto& [mark, where] : places) {
-    const std::optional<Rounds> rounds = RoundsOf(mark, where, launches.size());
+  for (const auto& [mark, where] : PlacesOfMarks(launches)) {
+    const std::optional<Rounds> rounds = RoundsOf(mark, where, launches);
     if (!rounds.has_value()) continue;
     found.push_back(*rounds);
     shortest = std::min(shortest, rounds->launches);
@@ -246,8 +286,7 @@ std::optional<StepFinder::Pattern> StepFinder::FindRounds(const std::vector<Laun
 // The longest period that is more than the next shorter one several times over makes the steps, and
 // the next one like it that makes up most of a step its layers. Where that repeats another one
 // likewise, and does so often, the longest is a call of many steps.
-std::optional<StepFinder::Pattern> StepFinder::FindPattern(
-    const std::vector<LaunchMark>& launches) {
+std::optional<StepFinder::Pattern> StepFinder::FindPattern(const LaunchSequence& launches) {
   const std::vector<Repetition> repetitions = RegularRepetitions(launches);
   const std::vector<PeriodGroup> groups = GroupByPeriod(repetitions);
   std::vector<const PeriodGroup*> nested = NestedPeriods(groups);
@@ -277,27 +316,32 @@ std::optional<StepFinder::Stream> StepFinder::BusiestStream(const std::vector<La
       ->first;
 }
 
-std::vector<LaunchMark> StepFinder::MarksOf(const std::vector<Launch>& launches,
-                                            const std::optional<Stream>& stream, bool with_before) {
-  std::vector<LaunchMark> marks;
+LaunchSequence StepFinder::SequenceOf(const std::vector<Launch>& launches,
+                                      const std::optional<Stream>& stream, bool with_before) {
+  LaunchSequence sequence;
   uint32_t kernel_before = kNoKernel;
+  bool begins_stretch = false;
   for (const Launch& launch : launches) {
+    begins_stretch = begins_stretch || launch.after_untraced;
     if (stream.has_value() && launch.stream != *stream) continue;
-    marks.push_back({.kernel = launch.kernel});
-    if (with_before) marks.back().kernel_before = kernel_before;
+    if (begins_stretch) kernel_before = kNoKernel;
+    LaunchMark mark = {.kernel = launch.kernel};
+    if (with_before) mark.kernel_before = kernel_before;
+    sequence.Add(mark, begins_stretch);
     kernel_before = launch.kernel;
+    begins_stretch = false;
   }
-  return marks;
+  return sequence;
 }
 
 void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
+  if (launch.after_untraced && starts->last_kernel.has_value()) starts->last_kernel = kNoKernel;
   if (pattern.stream.has_value() && launch.stream != *pattern.stream) return;
-  const uint32_t kernel_before = std::exchange(starts->last_kernel, launch.kernel);
+  const std::optional<uint32_t> before = std::exchange(starts->last_kernel, launch.kernel);
   // The first launch of all may begin a step, too.
   const auto is = [&](const LaunchMark& mark) {
     return mark.kernel == launch.kernel &&
-           (kernel_before == kNoKernel ||
-            mark.kernel_before.value_or(kernel_before) == kernel_before);
+           (!before.has_value() || mark.kernel_before.value_or(*before) == *before);
   };
   if (is(pattern.step)) starts->steps.Add(launch.start_ns);
   if (pattern.call && is(*pattern.call)) starts->calls.Add(launch.start_ns);
@@ -305,12 +349,13 @@ void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* st
 }
 
 void StepFinder::Add(const Activity& activity) {
+  if (activity.kind == ActivityKind::kUntraced) after_untraced_ = true;
   if (activity.kernel == kNoKernel) return;
   const Launch launch = {
       .start_ns = activity.start_ns,
       .kernel = activity.kernel,
-      .stream = {
-          .stream = activity.stream, .context = activity.context, .source = activity.source}};
+      .stream = {.stream = activity.stream, .context = activity.context, .source = activity.source},
+      .after_untraced = std::exchange(after_untraced_, false)};
   if (settled_) {
     if (pattern_.has_value()) Follow(*pattern_, launch, &starts_);
     return;
@@ -335,7 +380,7 @@ std::optional<StepFinder::Pattern> StepFinder::SearchWith(Find find) const {
   if (const auto busiest = BusiestStream(searched_)) streams.push_back(busiest);
   for (const std::optional<Stream>& stream : streams) {
     for (const bool with_before : {false, true}) {
-      auto pattern = find(MarksOf(searched_, stream, with_before));
+      auto pattern = find(SequenceOf(searched_, stream, with_before));
       if (!pattern.has_value()) continue;
       pattern->stream = stream;
       return pattern;

@@ -11,6 +11,9 @@
 // certain other one is searched for. Where none comes back either, only the launches of the busiest
 // stream are looked at: several streams, or processes, may interleave theirs differently each time.
 //
+// What comes back, and how soon, is looked at in stretches without untraced time. Windows that are
+// shorter than two periods tell nothing of it but how often its mark is among their launches.
+//
 // Where nothing comes back after about the same number of launches, rounds of unequal length are
 // searched for: a kernel that comes back after a number that differs little from its median, such
 // as the verification of a varying number of proposed tokens.
@@ -20,22 +23,17 @@
 #define UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "collector/timeline/activity.h"
+#include "collector/timeline/launch_sequence.h"
 #include "collector/timeline/step_starts.h"
 
 namespace utlz {
-
-// Every launch of a kernel, or every one of it after a launch of `kernel_before`.
-struct LaunchMark {
-  uint32_t kernel = 0;
-  std::optional<uint32_t> kernel_before = std::nullopt;
-  auto operator<=>(const LaunchMark&) const = default;
-};
 
 class StepFinder {
  public:
@@ -44,7 +42,7 @@ class StepFinder {
   explicit StepFinder(size_t search_launches = kSearchLaunches)
       : search_launches_(search_launches) {}
 
-  // Launches in order of start.
+  // Launches and untraced time in order of start.
   void Add(const Activity& activity);
 
   // Start and end of steps, in order; empty where the launches do not repeat.
@@ -73,6 +71,7 @@ class StepFinder {
     uint64_t start_ns;
     uint32_t kernel;
     Stream stream;
+    bool after_untraced;
   };
 
   // What marks the beginnings of steps and layers.
@@ -85,18 +84,18 @@ class StepFinder {
     std::optional<Stream> stream;  // only launches of it count
   };
   struct Starts {
-    uint32_t last_kernel = kNoKernel;
+    std::optional<uint32_t> last_kernel;  // kNoKernel: it is not known
     StepStarts steps;
     StepStarts calls;
     StepStarts layers;
   };
 
   static std::optional<Stream> BusiestStream(const std::vector<Launch>& launches);
-  static std::vector<LaunchMark> MarksOf(const std::vector<Launch>& launches,
-                                         const std::optional<Stream>& stream, bool with_before);
-  static std::optional<Pattern> FindPattern(const std::vector<LaunchMark>& launches);
-  static std::optional<Pattern> FindRounds(const std::vector<LaunchMark>& launches);
-  using Find = std::optional<Pattern> (*)(const std::vector<LaunchMark>&);
+  static LaunchSequence SequenceOf(const std::vector<Launch>& launches,
+                                   const std::optional<Stream>& stream, bool with_before);
+  static std::optional<Pattern> FindPattern(const LaunchSequence& launches);
+  static std::optional<Pattern> FindRounds(const LaunchSequence& launches);
+  using Find = std::optional<Pattern> (*)(const LaunchSequence&);
   // Of all streams, then of the busiest one; by kernels, then by pairs of them.
   std::optional<Pattern> SearchWith(Find find) const;
   std::optional<Pattern> SearchPattern() const;
@@ -106,6 +105,7 @@ class StepFinder {
 
   size_t search_launches_;
   std::vector<Launch> searched_;  // until the pattern is settled
+  bool after_untraced_ = false;   // the next launch
   bool settled_ = false;
   std::optional<Pattern> pattern_;
   Starts starts_;

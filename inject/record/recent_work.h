@@ -42,19 +42,13 @@ class RecentWork {
 
   // Of the second of whole pieces before `time_ns`, on the clock of the records. Pieces in which
   // nothing was recorded count as time in which nothing ran.
-  WorkSums Before(uint64_t time_ns) const {
-    WorkSums sums;
+  WorkSums Before(uint64_t time_ns) const { return Sum(time_ns, 0); }
+  // The same without those before the first launch in it.
+  WorkSums SinceFirstLaunchBefore(uint64_t time_ns) const {
     const uint64_t end = time_ns / kPieceNs;
-    for (uint64_t number = end - kPiecesLookedAt; number != end; ++number) {
-      const Piece& piece = pieces_[number % kPieces];
-      sums.time_ns += kPieceNs;
-      if (piece.number != number) continue;
-      sums.launches += piece.sums.launches;
-      sums.graph_nodes += piece.sums.graph_nodes;
-      sums.busy_ns += piece.sums.busy_ns;
-      sums.loads += piece.sums.loads;
-    }
-    return sums;
+    uint64_t idle = 0;
+    while (idle < kPiecesLookedAt && IsIdle(Of(end - kPiecesLookedAt + idle))) ++idle;
+    return Sum(time_ns, idle);
   }
 
  private:
@@ -62,6 +56,24 @@ class RecentWork {
     uint64_t number = 0;
     WorkSums sums;
   };
+
+  static bool IsIdle(const WorkSums& piece) {
+    return piece.launches == 0 && piece.graph_nodes == 0;
+  }
+  // Of all pieces that are looked at but the first ones.
+  WorkSums Sum(uint64_t time_ns, uint64_t left_out) const {
+    WorkSums sums;
+    const uint64_t end = time_ns / kPieceNs;
+    for (uint64_t number = end - kPiecesLookedAt + left_out; number != end; ++number) {
+      const WorkSums piece = Of(number);
+      sums.time_ns += piece.time_ns;
+      sums.launches += piece.launches;
+      sums.graph_nodes += piece.graph_nodes;
+      sums.busy_ns += piece.busy_ns;
+      sums.loads += piece.loads;
+    }
+    return sums;
+  }
 
   // Null for what is older than all pieces that are kept. Most launches are in the piece of the one
   // before: for these nothing is divided.

@@ -15,6 +15,12 @@ bool LaterWindows::HoldsOn(const WorkSums& recent, uint64_t tracing_cost_ns) con
          recent.loads > kFewLoads && tracing_cost_ns < kMostCostWhileBeginningNs;
 }
 
+bool LaterWindows::WindowsFollow(const WorkSums& recent) const {
+  if (state_ != RecordsState::kFromStart || policy_ == LaterPolicy::kAlways) return true;
+  const bool known = recent.time_ns >= kLeastTimeKnownNs && recent.loads <= kFewLoads;
+  return known && !WouldEnd(recent);
+}
+
 bool LaterWindows::WouldEnd(const WorkSums& before_pause) const {
   // A program that still begins is not known well enough to be left alone.
   const bool begins = before_pause.loads > kFewLoads;

@@ -14,6 +14,9 @@ double Between(uint64_t begin_ns, uint64_t end_ns) {
 void TraceBudget::Start(uint64_t now_ns, uint32_t budget_ppm) {
   budget_ppm_ = budget_ppm;
   last_ns_ = on_since_ns_ = now_ns;
+  advance_end_ns_ = attached_ ? now_ns : now_ns + kAdvanceNs;
+  credit_ns_ = attached_ ? kAttachmentCreditNs : CreditNs(budget_ppm);
+  most_ns_ = attached_ ? credit_ns_ : kMostSaved * credit_ns_;
   account_ns_ = static_cast<double>(credit_ns_);
 }
 
@@ -37,6 +40,9 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
     charged_before_ns_ = charged_ns_;
   } else if (!tracing_ && was_tracing) {
     off_since_ns_ = now_ns;
+    // If windows follow after all, they do not have to pay for that.
+    if (begins_ && !beginning_.windows_follow) account_ns_ = std::max(account_ns_, 0.0);
+    begins_ = false;
   }
   const bool in_window = inside && window.begin_ns <= on_since_ns_ + kMostAheadNs;
   if (tracing_ && in_window && !opened_for_window_ && window.overdraft_ns == 0) {
@@ -61,7 +67,7 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   }
   const double time_ns = tracing_ && noticeable_ ? Between(last_ns_, now_ns) : 0;
   account_ns_ += Between(last_ns_, now_ns) * Share() - cost_ns - time_ns;
-  account_ns_ = std::min(account_ns_, static_cast<double>(credit_ns_));
+  account_ns_ = std::min(account_ns_, static_cast<double>(most_ns_));
   charged_ns_ += cost_ns;
   last_ns_ = now_ns;
   launches_ = launches;
@@ -77,11 +83,22 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   off_since_ns_ = 0;
 }
 
-bool TraceBudget::GoesOn(bool inside) const {
-  if (inside) return true;
-  const uint64_t room_ns = credit_ns_ > kReserveNs ? credit_ns_ - kReserveNs : 0;
+bool TraceBudget::GoesOn(bool inside) {
+  if (begins_ && beginning_.holds_on) {
+    account_ns_ = std::max(account_ns_, KeptForWindowsNs());
+    return true;
+  }
+  return inside || account_ns_ > KeptNs();
+}
+
+double TraceBudget::KeptNs() const {
+  if (begins_ && !attached_) {
+    return beginning_.windows_follow ? KeptForWindowsNs()
+                                     : -kMostOwedByBeginning * static_cast<double>(credit_ns_);
+  }
+  const uint64_t room_ns = most_ns_ > kReserveNs ? most_ns_ - kReserveNs : 0;
   const uint64_t beyond_ns = opened_for_window_ ? std::min(kLeastBeyondNs, room_ns * 5 / 6) : 0;
-  return account_ns_ > static_cast<double>(kReserveNs + beyond_ns);
+  return static_cast<double>(kReserveNs + beyond_ns);
 }
 
 // Whether tracing begins now, before the window or without one: if the window is near, and tracing
@@ -89,8 +106,7 @@ bool TraceBudget::GoesOn(bool inside) const {
 // more; what is charged by time waits for windows. Tracing begins ahead of many windows or of none:
 // windows that meet dense work would otherwise be the only ones without.
 bool TraceBudget::BeginsOutside(uint64_t now_ns, const PlannedWindow& window) {
-  if (window.end_ns <= now_ns)
-    return !noticeable_ && account_ns_ >= static_cast<double>(credit_ns_);
+  if (window.end_ns <= now_ns) return !noticeable_ && account_ns_ >= static_cast<double>(most_ns_);
   if (window.begin_ns > now_ns + kMostAheadNs) return false;
   const double left_ns = account_ns_ + (Share() - cost_rate_) * Between(now_ns, window.end_ns);
   begins_ahead_ = left_ns >= static_cast<double>(kReserveNs + (begins_ahead_ ? 0 : kLeastAheadNs));
@@ -112,7 +128,8 @@ uint64_t TraceBudget::ReadyNs(uint64_t now_ns) const {
   }
   const double window_cost_ns =
       std::max(0.0, cost_rate_ + kSamplingSlowdown - Share()) * kExpectedWindowNs;
-  const double missing_ns = std::min(window_cost_ns, static_cast<double>(credit_ns_)) - account_ns_;
+  const uint64_t most_ns = noticeable_ ? most_ns_ : kReserveNs;
+  const double missing_ns = std::min(window_cost_ns, static_cast<double>(most_ns)) - account_ns_;
   return missing_ns <= 0 ? 0 : now_ns + static_cast<uint64_t>(missing_ns / Share());
 }
 

@@ -6,6 +6,11 @@
 // on the GPU. Tracing begins a little before them, so that what was launched ahead of them has run
 // by then. What the account holds beyond a reserve is spent on few long windows.
 //
+// The account begins with half of what the first ten seconds may cost. Half of that pays for a
+// beginning that is traced throughout, so that whole steps are seen. The other half pays for
+// windows as fast as the sampler can take them: it takes some 20 ms of samples in 130 ms, and
+// launches between two windows would cost as much and make no figure better.
+//
 // When a window begins and ends must not depend on what the program launches meanwhile: windows
 // would meet some parts of its steps more often than others, and what ran between windows is
 // divided as it was in them.
@@ -39,16 +44,37 @@ struct PlannedWindow {
   uint64_t overdraft_ns = 0;  // by which the account may be overdrawn when it begins
 };
 
+// What is known of a program that was traced from its start without a pause.
+struct Beginning {
+  // Tracing goes on whatever it costs, which leaves the account what it keeps for windows.
+  bool holds_on = false;
+  // The first pause is followed by windows, so half of the credit is kept for these. While that is
+  // not known, the account may owe nearly as much as the credit: there may be nothing to keep it
+  // for, and all of what the report says may come from the beginning.
+  bool windows_follow = true;
+};
+
 class TraceBudget {
  public:
-  // What the account holds at the start, so that a run's beginning is traced nearly whole.
-  static constexpr uint64_t kCreditNs = 100'000'000;
-  // The same for an attachment of `utlz attach`, which is short: its beginning has to fit the
-  // budget too.
+  // At the start of a run the account holds the budget's share of so much time: 50 ms at a budget
+  // of 1 %. It never saves more than twice that.
+  static constexpr uint64_t kCreditTimeNs = 5'000'000'000;
+  static constexpr uint64_t kLeastCreditNs = 15'000'000;
+  static constexpr uint64_t kMostCreditNs = 250'000'000;
+  static constexpr uint64_t kMostSaved = 2;  // credits
+  // What a beginning may owe after which there may be no windows, in credits.
+  static constexpr double kMostOwedByBeginning = 0.8;
+  // The credit is an advance: so long after the start the account earns less, from the first pause
+  // on.
+  static constexpr uint64_t kAdvanceNs = 10'000'000'000;
+  // What the account holds at the start of an attachment of `utlz attach`, and the most that it
+  // saves. It is short: its beginning has to fit the budget too.
   static constexpr uint64_t kAttachmentCreditNs = 15'000'000;
   // Kept for planned windows: these come before the sampler is limited by its own budget.
   static constexpr uint64_t kReserveNs = 10'000'000;
-  // About how long a planned window lasts, to know when the account can pay for one.
+  // About how long a planned window lasts, to know when the account can pay for one. Before there
+  // is a pace, it waits for no more than the reserve: the cost of a start-up tells little of the
+  // steps that follow.
   static constexpr uint64_t kExpectedWindowNs = 25'000'000;
   // How much more the account has to hold for a window to go on beyond its planned end; or five
   // sixths of what it can hold beyond the reserve, where that is less. It then goes on for many of
@@ -61,13 +87,13 @@ class TraceBudget {
   // By how much more than planned windows those for new work may overdraw the account: they cannot
   // wait. Later windows pay it back.
   static constexpr uint64_t kOverdraftNs = 10'000'000;
-  // The account owes no more than this after a program's beginning: were it to pay back all, the
-  // steps that follow would have no window for seconds. Nor does it where a planned window begins
-  // that comes at its pace.
+  // What the account may owe when a planned window begins that comes at its pace.
   static constexpr uint64_t kMostDebtNs = 10'000'000;
   // A share of the budget. The rest is for what the account is not charged with: switching and our
   // thread.
   static constexpr double kShareForTracing = 0.7;
+  // The same during kAdvanceNs. With the credit that is three quarters of a budget of 1 %.
+  static constexpr double kShareDuringAdvance = 0.25;
 
   // Cost of tracing and sampling ÷ traced time. Above it a step's time shows it plainly.
   static constexpr double kNoticeableSlowdown = 0.03;
@@ -76,13 +102,14 @@ class TraceBudget {
   // A share of the budget, for programs that tracing slows by more than kSevereSlowdown.
   static constexpr double kShareWhereSevere = 0.2;
 
-  // No more than the credit is ever saved.
-  explicit TraceBudget(uint64_t credit_ns = kCreditNs) : credit_ns_(credit_ns) {}
-
   static TraceBudget ForAttachment() {
-    TraceBudget budget(kAttachmentCreditNs);
+    TraceBudget budget;
+    budget.attached_ = true;
     budget.charges_time_ = budget.noticeable_ = budget.severe_ = true;
     return budget;
+  }
+  static uint64_t CreditNs(uint32_t budget_ppm) {
+    return std::clamp(kCreditTimeNs / 1'000'000 * budget_ppm, kLeastCreditNs, kMostCreditNs);
   }
 
   // `budget_ppm` 0: everything is traced.
@@ -94,9 +121,8 @@ class TraceBudget {
   // What all launches so far have cost beyond kTracedLaunchNs each (HostCost). Call it before
   // ShouldTrace().
   void SetHostCost(uint64_t host_cost_ns) { host_cost_ns_ = host_cost_ns; }
-  // Call it while records go on only because the program still begins: forgives all debt beyond
-  // kMostDebtNs.
-  void LimitDebt() { account_ns_ = std::max(account_ns_, -static_cast<double>(kMostDebtNs)); }
+  // What is known of the beginning, in which tracing was never off. Call it before ShouldTrace().
+  void SetBeginning(const Beginning& beginning) { beginning_ = beginning; }
   // All launching calls so far whose stacks were read. Call it before ShouldTrace().
   void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }
   // Whether traced time is charged whole.
@@ -110,6 +136,7 @@ class TraceBudget {
   // Call this instead of ShouldTrace() while nobody wants records: inactive time earns nothing.
   void Inactive(uint64_t now_ns) {
     on_since_ns_ += now_ns - last_ns_;
+    advance_end_ns_ += now_ns - last_ns_;
     last_ns_ = now_ns;
   }
 
@@ -122,19 +149,28 @@ class TraceBudget {
  private:
   void Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
               const PlannedWindow& window);
+  // What a beginning that is traced throughout leaves of the credit.
+  double KeptForWindowsNs() const { return static_cast<double>(credit_ns_) / 2; }
+  // What the account keeps where a window goes on outside of planned ones.
+  double KeptNs() const;
   // Whether a window goes on, `inside` a planned one or not.
-  bool GoesOn(bool inside) const;
+  bool GoesOn(bool inside);
   bool BeginsOutside(uint64_t now_ns, const PlannedWindow& window);
   // Whether planned windows come at an even pace. Those whose time is charged whole wait until the
   // account can pay for each.
   bool Paced() const { return !noticeable_ && pace_.known(); }
   // What the account may owe when a planned window begins.
   uint64_t MostDebtNs() const { return Paced() ? kMostDebtNs : 0; }
-  double Share() const {
-    return (severe_ ? kShareWhereSevere : kShareForTracing) * budget_ppm_ / 1e6;
+  // Of the budget.
+  double ShareForTracing() const {
+    if (severe_) return kShareWhereSevere;
+    return !begins_ && last_ns_ < advance_end_ns_ ? kShareDuringAdvance : kShareForTracing;
   }
+  double Share() const { return ShareForTracing() * budget_ppm_ / 1e6; }
 
-  uint64_t credit_ns_;
+  uint64_t credit_ns_ = 0;
+  uint64_t most_ns_ = 0;  // that is saved
+  uint64_t advance_end_ns_ = 0;
   uint32_t budget_ppm_ = 0;
   uint64_t last_ns_ = 0;
   uint64_t launches_ = 0;
@@ -148,12 +184,15 @@ class TraceBudget {
   double account_ns_ = 0;
   double scale_ = 1;
   bool tracing_ = true;
+  bool begins_ = true;  // tracing was never off
+  Beginning beginning_;
   bool begins_ahead_ = false;       // of planned windows
   bool opened_for_window_ = false;  // a planned one, which tracing was in at the last turn
   // Cost ÷ traced time, of the last window. Known a turn after its end: CUPTI hands records over
   // late.
   double cost_rate_ = 0;
   WindowPace pace_;
+  bool attached_ = false;
   bool charges_time_ = false;
   bool noticeable_ = false;  // as of then, and to be on the safe side before it
   bool severe_ = false;      // the same

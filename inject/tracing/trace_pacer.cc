@@ -111,16 +111,22 @@ void TracePacer::Follow(uint64_t now_ns, bool calibration_due) {
 // By the account, which the collector hears of.
 bool TracePacer::Affordable(uint64_t now_ns, const RecorderCounts& counts) {
   ReckonHostCost();
-  bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
-                                        counts.graph_nodes, NextWindow(now_ns));
-  if (!affordable && later_.HoldsOn(RecentWorkBefore(RealtimeNs()), budget_.tracing_cost_ns())) {
-    budget_.LimitDebt();
-    affordable = true;
-  }
+  if (trace_.on()) budget_.SetBeginning(BeginningNow());
+  const bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
+                                              counts.graph_nodes, NextWindow(now_ns));
   const uint64_t ready_ns = budget_.ReadyNs(now_ns);
   ring_.header()->producer.window_ready_ns.store(
       ready_ns == 0 ? 0 : RealtimeNs() + (ready_ns - now_ns), std::memory_order_relaxed);
   return affordable;
+}
+
+// Records of the last moments are yet to come: they look like time in which nothing ran.
+Beginning TracePacer::BeginningNow() {
+  const uint64_t now_ns = RealtimeNs();
+  const RecorderLock lock(&recorder_);
+  const RecentWork& recent = recorder_.recent();
+  return {later_.HoldsOn(recent.Before(now_ns), budget_.tracing_cost_ns()),
+          later_.WindowsFollow(recent.SinceFirstLaunchBefore(now_ns - kLatestRecordsNs))};
 }
 
 // Ends a gap.

@@ -68,6 +68,8 @@ class TracePacer {
   void OnCapture(CaptureEvent event, bool calibration_due);
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
+  // Whether records are needed soon: what they tell decides when the beginning ends.
+  bool Begins() const { return trace_.on() && later_.state() == RecordsState::kFromStart; }
 
   // Ends the window. The agent sends `reason`, a literal or null, with the next window's frame.
   void Stop(const char* reason);
@@ -99,6 +101,7 @@ class TracePacer {
   PlannedWindow NextWindow(uint64_t now_ns) const;
   WorkSums RecentWorkBefore(uint64_t realtime_ns);
   bool Affordable(uint64_t now_ns, const RecorderCounts& counts);
+  Beginning BeginningNow();
   void FollowLaterWindows(uint64_t now_ns);
   void BeginWindow(bool calibration_due);
   void SwitchOn(bool calibration_due);

@@ -24,7 +24,9 @@ void WindowPace::Begin(uint64_t now_ns, double charged_ns, double account_ns) {
 
 uint64_t WindowPace::NextNs(double share) const {
   const double lack_ns = kAccountAtBeginNs - account_ns_;
-  const double wait = std::clamp(1 + lack_ns / kLackForHalfPaceNs, kLeastWait, kMostWait);
+  const double longer = lack_ns > 0 ? lack_ns / kLackForHalfPaceNs
+                                    : (1 - kLeastWait) * lack_ns / kSurplusForFastestNs;
+  const double wait = std::clamp(1 + longer, kLeastWait, kMostWait);
   return begun_ns_ + static_cast<uint64_t>(wait * cost_ns_ / windows_ / share);
 }
 

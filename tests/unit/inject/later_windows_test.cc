@@ -93,6 +93,25 @@ TEST_F(LaterWindowsTest, RecordsGoOnWhileAProgramBegins) {
   EXPECT_FALSE(later_.HoldsOn(sums, 0)) << "there is nothing to win any more";
 }
 
+// What a beginning keeps for windows it cannot spend on itself.
+TEST_F(LaterWindowsTest, WindowsFollowWhereTheGpuIsKnownToBeBusy) {
+  EXPECT_FALSE(later_.WindowsFollow(HostBound()));
+  WorkSums busy = SecondOf(65'000, 0);
+  EXPECT_TRUE(later_.WindowsFollow(busy));
+  busy.loads = LaterWindows::kFewLoads + 1;
+  EXPECT_FALSE(later_.WindowsFollow(busy)) << "it still begins";
+  busy.loads = 0;
+  busy.time_ns = LaterWindows::kLeastTimeKnownNs - 1;
+  EXPECT_FALSE(later_.WindowsFollow(busy)) << "too little is known";
+  WorkSums graphs = HostBound();
+  graphs.graph_nodes = graphs.launches;
+  EXPECT_TRUE(later_.WindowsFollow(graphs));
+  Begin(LaterPolicy::kNever);
+  EXPECT_FALSE(later_.WindowsFollow(SecondOf(65'000, 0)));
+  Begin(LaterPolicy::kAlways);
+  EXPECT_TRUE(later_.WindowsFollow(HostBound()));
+}
+
 TEST_F(LaterWindowsTest, APauseOfWindowsDecidesNothing) {
   later_.SwitchedOn();
   later_.Paused(kPauseNs, true);

@@ -46,6 +46,17 @@ TEST(RecentWorkTest, TimeWithoutRecordsIsTimeInWhichNothingRan) {
   EXPECT_EQ(sums.time_ns, kLookedAtNs);
 }
 
+TEST(RecentWorkTest, AProgramThatHasJustBegunIsKnownByWhatItDidSince) {
+  RecentWork recent;
+  EXPECT_EQ(recent.SinceFirstLaunchBefore(kNowNs).time_ns, 0u);
+  recent.AddLaunch(kNowNs - 5 * kPieceNs, kNowNs - 4 * kPieceNs, true);
+  recent.AddLaunch(kNowNs - kPieceNs, kNowNs - 1, false);
+  const WorkSums sums = recent.SinceFirstLaunchBefore(kNowNs);
+  EXPECT_EQ(sums.time_ns, 5 * kPieceNs);
+  EXPECT_EQ(sums.launches, 1u);
+  EXPECT_EQ(sums.graph_nodes, 1u);
+}
+
 TEST(RecentWorkTest, OldRecordsDoNotPushOutNewOnes) {
   RecentWork recent;
   recent.AddLaunch(kNowNs, kNowNs + 10, false);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint64_t kTurnNs = 5 * kMillisecondNs;
 constexpr uint64_t kWindowNs = 25 * kMillisecondNs;
+constexpr uint64_t kCreditNs = 50 * kMillisecondNs;  // at a budget of 1 %
 
 // A load that launches at a rate while time passes; only what is traced is seen. A collector plans
 // a window every `period_ns`, as soon as the budget is ready for it.
@@ -58,6 +59,15 @@ struct Simulation {
   uint64_t missed_window_ns = 0;
 };
 
+// By default of a run, whose credit is an advance.
+double AllowedNs(uint64_t duration_ns, uint32_t budget_ppm) {
+  const uint64_t advance_ns = std::min(duration_ns, TraceBudget::kAdvanceNs);
+  const double shares =
+      static_cast<double>(advance_ns) * TraceBudget::kShareDuringAdvance +
+      static_cast<double>(duration_ns - advance_ns) * TraceBudget::kShareForTracing;
+  return shares * budget_ppm / 1e6 + static_cast<double>(TraceBudget::CreditNs(budget_ppm));
+}
+
 double AllowedNs(uint64_t duration_ns, uint32_t budget_ppm, uint64_t credit_ns) {
   return static_cast<double>(duration_ns) * TraceBudget::kShareForTracing * budget_ppm / 1e6 +
          static_cast<double>(credit_ns);
@@ -77,7 +87,7 @@ TEST(TraceBudget, KeepsALaunchStormWithinItsShareAfterTheCredit) {
       simulation.period_ns = period_ns;
       simulation.budget.Start(simulation.now_ns, ppm);
       simulation.Run(600 * kSecondNs, 70'000, 200'000);
-      const double allowed_ns = AllowedNs(600 * kSecondNs, ppm, TraceBudget::kCreditNs);
+      const double allowed_ns = AllowedNs(600 * kSecondNs, ppm);
       EXPECT_LE(simulation.CostNs(), allowed_ns * 1.02) << ppm << " " << period_ns;
       EXPECT_GE(simulation.CostNs(), allowed_ns * 0.85)
           << ppm << " " << period_ns << ": the budget is there to be used";
@@ -96,11 +106,11 @@ TEST(TraceBudget, SaysWhatAllTracingHasCost) {
   }
 }
 
-TEST(TraceBudget, SeesTheBeginningOfAGraphReplayWhole) {
+TEST(TraceBudget, SeesTheFirstMomentsOfAGraphReplayWhole) {
   Simulation simulation;
   simulation.budget.Start(simulation.now_ns, 10'000);
-  simulation.Run(kSecondNs / 2, 0, 166'000);
-  EXPECT_EQ(simulation.traced_ns, kSecondNs / 2);
+  simulation.Run(3 * kSecondNs / 20, 0, 166'000);
+  EXPECT_EQ(simulation.traced_ns, 3 * kSecondNs / 20);
 }
 
 // A short attachment to an eager decode: what the sampler sees is traced, from the first window on.
@@ -197,7 +207,8 @@ TEST(TraceBudget, WithoutWindowsItTracesInLongStretches) {
   simulation.period_ns = 0;
   simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(600 * kSecondNs, 70'000, 0);
-  const double saved_ns = static_cast<double>(TraceBudget::kCreditNs - TraceBudget::kReserveNs);
+  const double saved_ns =
+      static_cast<double>(TraceBudget::kMostSaved * kCreditNs - TraceBudget::kReserveNs);
   const double earned_ns = AllowedNs(600 * kSecondNs, 10'000, 0);
   EXPECT_LE(simulation.times_begun, 2 + earned_ns / saved_ns);
   EXPECT_GE(simulation.times_begun, earned_ns / saved_ns / 2);
@@ -227,7 +238,7 @@ TEST(TraceBudget, KnowsWhatTracingCostOverAllOfItsLastStretch) {
   TraceBudget budget;
   uint64_t now_ns = kSecondNs;
   budget.Start(now_ns, 10'000);
-  constexpr uint64_t kLaunches = 80 * kMillisecondNs / kTracedLaunchNs;
+  constexpr uint64_t kLaunches = 20 * kMillisecondNs / kTracedLaunchNs;
   for (; now_ns < kSecondNs + 500 * kMillisecondNs; now_ns += kTurnNs) {
     ASSERT_TRUE(budget.ShouldTrace(
         now_ns, kLaunches * (now_ns - kSecondNs) / (500 * kMillisecondNs), 0, {}));
@@ -239,11 +250,12 @@ TEST(TraceBudget, KnowsWhatTracingCostOverAllOfItsLastStretch) {
   ASSERT_FALSE(budget.ShouldTrace(now_ns, kLaunches + kMore, 0, {}));
   now_ns += kTurnNs;
   ASSERT_FALSE(budget.ShouldTrace(now_ns, kLaunches + kMore, 0, {}));
-  // 120 ms in a second; the account is 100 - 120 ms and what was earned meanwhile.
-  const double share = TraceBudget::kShareForTracing * 0.01;
+  // 60 ms in a second; the account is 50 - 60 ms and what was earned meanwhile.
+  const double earned_ns = TraceBudget::kShareForTracing * 0.01 * 1e9;
+  const double share = TraceBudget::kShareDuringAdvance * 0.01;
   const double window_ns =
-      (0.12 + kSamplingSlowdown - share) * static_cast<double>(TraceBudget::kExpectedWindowNs);
-  const double account_ns = -20e6 + share * static_cast<double>(now_ns - kSecondNs);
+      (0.06 + kSamplingSlowdown - share) * static_cast<double>(TraceBudget::kExpectedWindowNs);
+  const double account_ns = -10e6 + earned_ns;
   EXPECT_NEAR(static_cast<double>(budget.ReadyNs(now_ns) - now_ns),
               (window_ns - account_ns) / share, 20e6);
 }
@@ -253,7 +265,7 @@ TEST(TraceBudget, TimeInactiveIsNotTimeThatWasTraced) {
     TraceBudget budget;
     uint64_t now_ns = kSecondNs;
     budget.Start(now_ns, 10'000);
-    constexpr uint64_t kLaunches = 80 * kMillisecondNs / kTracedLaunchNs;
+    constexpr uint64_t kLaunches = 20 * kMillisecondNs / kTracedLaunchNs;
     for (; now_ns < kSecondNs + 500 * kMillisecondNs; now_ns += kTurnNs) {
       EXPECT_TRUE(budget.ShouldTrace(
           now_ns, kLaunches * (now_ns - kSecondNs) / (500 * kMillisecondNs), 0, {}));
@@ -270,17 +282,55 @@ TEST(TraceBudget, TimeInactiveIsNotTimeThatWasTraced) {
   EXPECT_NEAR(wait_ns(100 * kSecondNs), wait_ns(0), 1e6);
 }
 
-TEST(TraceBudget, ABeginningLeavesNoGreatDebt) {
-  const auto wait_ns = [](bool limited) {
+TEST(TraceBudget, ABeginningThatHoldsOnLeavesWhatIsKeptForWindows) {
+  const auto wait_ns = [](bool holds_on) {
     TraceBudget budget;
     budget.Start(kSecondNs, 10'000);
+    budget.SetBeginning({.holds_on = holds_on, .windows_follow = true});
     const uint64_t now_ns = kSecondNs + kTurnNs;
-    budget.ShouldTrace(now_ns, 400 * kMillisecondNs / kTracedLaunchNs, 0, {});
-    if (limited) budget.LimitDebt();
-    return budget.ReadyNs(now_ns) - now_ns;
+    const uint64_t launches = 400 * kMillisecondNs / kTracedLaunchNs;
+    EXPECT_EQ(budget.ShouldTrace(now_ns, launches, 0, {}), holds_on);
+    const uint64_t ready_ns = budget.ReadyNs(now_ns);
+    return ready_ns == 0 ? 0 : ready_ns - now_ns;
   };
-  EXPECT_GT(wait_ns(false), 30 * kSecondNs);
-  EXPECT_LT(wait_ns(true), 3 * kSecondNs);
+  EXPECT_GT(wait_ns(false), kSecondNs);
+  EXPECT_EQ(wait_ns(true), 0u);
+}
+
+// How long a beginning is traced that costs 100 ms a second.
+uint64_t TracedFromStartNs(bool windows_follow) {
+  TraceBudget budget;
+  budget.Start(kSecondNs, 10'000);
+  budget.SetBeginning({.holds_on = false, .windows_follow = windows_follow});
+  const uint64_t launches_per_turn = kTurnNs / 10 / kTracedLaunchNs;
+  uint64_t launches = 0;
+  uint64_t now_ns = kSecondNs;
+  while (budget.ShouldTrace(now_ns, launches, 0, {})) {
+    now_ns += kTurnNs;
+    launches += launches_per_turn;
+  }
+  return now_ns - kSecondNs;
+}
+
+TEST(TraceBudget, ABeginningKeepsHalfOfTheCreditForTheWindowsThatFollow) {
+  EXPECT_NEAR(static_cast<double>(TracedFromStartNs(true)), 0.25e9, 0.02e9);
+}
+
+TEST(TraceBudget, ABeginningAfterWhichNothingMayComeSpendsNearlyAsMuchAgain) {
+  EXPECT_NEAR(static_cast<double>(TracedFromStartNs(false)), 0.97e9, 0.03e9);
+}
+
+// All of the first ten seconds of a program that launches much, and of a minute.
+TEST(TraceBudget, TheCreditIsAnAdvanceOnTheFirstTenSeconds) {
+  for (const uint64_t launches_per_second : {30'000, 70'000, 300'000}) {
+    Simulation simulation;
+    simulation.budget.Start(simulation.now_ns, 10'000);
+    simulation.Run(10 * kSecondNs, launches_per_second, 0);
+    EXPECT_LT(simulation.CostNs(), 0.0085 * 10e9) << launches_per_second;
+    simulation.Run(50 * kSecondNs, launches_per_second, 0);
+    EXPECT_LT(simulation.CostNs(), 0.0075 * 60e9) << launches_per_second;
+    EXPECT_GT(simulation.CostNs(), 0.006 * 60e9) << launches_per_second;
+  }
 }
 
 TEST(TraceBudget, ChargesWhatLaunchesCostMoreThanTheLeast) {
@@ -340,8 +390,7 @@ TEST(TraceBudget, AnUnplannedWindowMayOweALittle) {
     simulation.budget.Start(simulation.now_ns, 10'000);
     const uint64_t now_ns = simulation.now_ns + kMillisecondNs;
     const uint64_t launches =
-        (TraceBudget::kCreditNs + static_cast<uint64_t>(owed_ms) * kMillisecondNs) /
-        kTracedLaunchNs;
+        (kCreditNs + static_cast<uint64_t>(owed_ms) * kMillisecondNs) / kTracedLaunchNs;
     ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, launches, 0, {}));
     EXPECT_FALSE(simulation.budget.ShouldTrace(now_ns, launches, 0, {now_ns, now_ns + kWindowNs}));
     const PlannedWindow window = simulation.budget.Unplanned(now_ns);
@@ -379,7 +428,7 @@ TEST(TraceBudget, PlannedWindowsHaveTheirTurnBetweenUnplannedOnes) {
   Simulation simulation;
   simulation.budget.Start(simulation.now_ns, 10'000);
   uint64_t now_ns = simulation.now_ns + kMillisecondNs;
-  const uint64_t emptied = TraceBudget::kCreditNs / kTracedLaunchNs;
+  const uint64_t emptied = kCreditNs / kTracedLaunchNs;
   ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, {}));
   const PlannedWindow unplanned = simulation.budget.Unplanned(now_ns);
   ASSERT_TRUE(simulation.budget.ShouldTrace(now_ns, emptied, 0, unplanned));

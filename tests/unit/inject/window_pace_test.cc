@@ -48,7 +48,7 @@ TEST(WindowPaceTest, HardlyChangesWithOneWindow) {
 
 TEST(WindowPaceTest, PaysBackWhatTheAccountLacksAndSpendsWhatItHasBeyond) {
   EXPECT_NEAR(WaitNs(200, kEnoughNs - WindowPace::kLackForHalfPaceNs), 200e6, 1e4);
-  EXPECT_NEAR(WaitNs(200, kEnoughNs + WindowPace::kLackForHalfPaceNs / 2), 50e6, 1e4);
+  EXPECT_NEAR(WaitNs(200, kEnoughNs + WindowPace::kSurplusForFastestNs * 2 / 3), 50e6, 1e4);
   EXPECT_GT(WaitNs(200, 20 * kEnoughNs), 0);
 }
 

@@ -117,6 +117,23 @@ TEST_F(CaptureSummaryTest, OnlyAWholeIntervalAboveTheBudgetIsOverIt) {
   }
 }
 
+// 10 ms of 100 ms of steps were traced, by which these took 5 % longer.
+TEST_F(CaptureSummaryTest, StepsThatWereNotTracedWereNotSlowedByTracing) {
+  state_.run_start.emplace();
+  state_.run_start->set_time_ns(kRunStartNs);
+  state_.run_end.emplace();
+  state_.run_end->set_time_ns(kRunStartNs + 1000 * kMillisecond);
+  process_.info.set_start_time_ns(kRunStartNs);
+  analysis_.steady.steps.emplace();
+  StepsSpan& steps = *analysis_.steady.steps;
+  steps.start_ns = kRunStartNs + 500 * kMillisecond;
+  steps.end_ns = steps.start_ns + 40 * kMillisecond;
+  steps.after_ns = 60e6;
+  EXPECT_NEAR(Summarized().slowdown().steps_share(), 0.005, 1e-9);
+  EXPECT_NEAR(Summarized().slowdown().steps_error_share(), 0.005, 1e-9);
+  EXPECT_NEAR(Summarized().steady_state_slowdown_share(), 0.05, 1e-9) << "of the traced ones";
+}
+
 TEST_F(CaptureSummaryTest, ClocksAroundItsWorkAreThoseOfTheDevice) {
   DeviceTotalsBatch batch;
   for (uint64_t i = 1; i <= 9; ++i) {

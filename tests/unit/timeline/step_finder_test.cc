@@ -174,6 +174,122 @@ TEST(StepFinderTest, AccumulatedPassesAreOneStep) {
   EXPECT_EQ(LengthOf(steps[5]), (4 * 41 + 3) * kLaunchNs);
 }
 
+// A training whose step is 20 equal layers and an optimizer, of which the first ten steps are
+// recorded. After them come many windows, each shorter than a step.
+class StepsInWindows {
+ public:
+  StepsInWindows() {
+    step_.push_back(1);
+    for (int layer = 0; layer < 20; ++layer) {
+      for (uint32_t kernel = 10; kernel < 17; ++kernel) step_.push_back(kernel);
+    }
+    for (uint32_t kernel = 0; kernel < 20; ++kernel) step_.push_back(50 + kernel % 2);
+  }
+  void Record(size_t launches) {
+    for (size_t i = 0; i < launches; ++i) {
+      finder_.Add({.start_ns = time_ns_,
+                   .end_ns = time_ns_ + kLaunchNs / 2,
+                   .kernel = step_[at_++ % step_.size()],
+                   .stream = 0,
+                   .context = 0,
+                   .source = 0,
+                   .kind = ActivityKind::kCompute});
+      time_ns_ += kLaunchNs;
+    }
+  }
+  void PassUntraced(size_t launches) {
+    const uint64_t end_ns = time_ns_ + launches * kLaunchNs;
+    finder_.Add({.start_ns = time_ns_,
+                 .end_ns = end_ns,
+                 .kernel = kNoKernel,
+                 .stream = 0,
+                 .context = 0,
+                 .source = 0,
+                 .kind = ActivityKind::kUntraced});
+    time_ns_ = end_ns;
+    at_ += launches;
+  }
+  size_t launches() const { return step_.size(); }
+  const StepFinder& finder() const { return finder_; }
+
+ private:
+  StepFinder finder_;
+  std::vector<uint32_t> step_;
+  size_t at_ = 0;
+  uint64_t time_ns_ = kLaunchNs;
+};
+
+TEST(StepFinderTest, ManyShortWindowsDoNotHideTheStepsThatWereRecordedWhole) {
+  StepsInWindows run;
+  run.Record(10 * run.launches());
+  for (size_t window = 0; window < 120; ++window) {
+    run.PassUntraced(3 * run.launches() + 13 * window);
+    run.Record(run.launches() * 2 / 3);
+  }
+  const auto steps = run.finder().Steps();
+  ASSERT_GE(steps.size(), 10U);
+  for (size_t i = 0; i < 9; ++i) EXPECT_EQ(LengthOf(steps[i]), run.launches() * kLaunchNs);
+  const auto layers = run.finder().FindLayers();
+  ASSERT_TRUE(layers.has_value());
+  EXPECT_EQ(layers->launches, 7);
+}
+
+// What was recorded first, and never ran again, is no step however often it was repeated.
+TEST(StepFinderTest, WhatNoWindowShowsIsNoStep) {
+  StepFinder finder;
+  uint64_t time_ns = kLaunchNs;
+  const auto add = [&](uint32_t kernel, ActivityKind kind) {
+    finder.Add({.start_ns = time_ns,
+                .end_ns = time_ns + kLaunchNs / 2,
+                .kernel = kernel,
+                .stream = 0,
+                .context = 0,
+                .source = 0,
+                .kind = kind});
+    time_ns += kLaunchNs;
+  };
+  for (uint32_t i = 0; i < 3000; ++i) add(100 + i % 300, ActivityKind::kCompute);
+  for (uint32_t window = 0; window < 60; ++window) {
+    add(kNoKernel, ActivityKind::kUntraced);
+    for (uint32_t i = 0; i < 120; ++i) add((i + 7 * window) % 15, ActivityKind::kCompute);
+  }
+  const auto steps = finder.Steps();
+  ASSERT_FALSE(steps.empty());
+  EXPECT_EQ(LengthOf(steps[2]), 15 * kLaunchNs);
+}
+
+// A kernel after another one marks the steps. Which one came before a window is not known.
+TEST(StepFinderTest, NoStepBeginsWithAWindowWhereThatIsNotKnown) {
+  StepFinder finder;
+  uint64_t time_ns = kLaunchNs;
+  uint64_t begun = 0;
+  const auto add = [&](uint32_t kernel, ActivityKind kind) {
+    finder.Add({.start_ns = time_ns,
+                .end_ns = time_ns + kLaunchNs / 2,
+                .kernel = kernel,
+                .stream = 0,
+                .context = 0,
+                .source = 0,
+                .kind = kind});
+    time_ns += kLaunchNs;
+  };
+  const auto step = [&] {
+    for (int i = 0; i < 4; ++i) add(1, ActivityKind::kCompute);
+    for (int i = 0; i < 4; ++i) add(2, ActivityKind::kCompute);
+    for (int i = 0; i < 10; ++i) add(3, ActivityKind::kCompute);
+    ++begun;
+  };
+  for (int i = 0; i < 20; ++i) step();
+  for (int window = 0; window < 10; ++window) {
+    add(kNoKernel, ActivityKind::kUntraced);
+    add(1, ActivityKind::kCompute);  // the last of the four
+    for (int i = 0; i < 4; ++i) add(2, ActivityKind::kCompute);
+    for (int i = 0; i < 10; ++i) add(3, ActivityKind::kCompute);
+    step();
+  }
+  EXPECT_LE(finder.Steps().size(), begun);
+}
+
 // A cache that grows adds a launch now and then.
 TEST(StepFinderTest, StepsMayDifferByAFewLaunches) {
   std::vector<uint32_t> kernels;
