@@ -98,8 +98,9 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   DevicePlan& plan = devices_[uuid];
   const bool under_way = plan.begin_ns <= now_ns + kNoticeNs && now_ns < plan.end_ns;
   if (under_way) return std::nullopt;
-  if (!plan.sampler && now_ns < IdleUntilNs(plan)) return std::nullopt;
-  const bool sampled = !seldom_.contains(uuid) || now_ns >= plan.sampled_ns + kSeldomNs;
+  const bool soon = plan.sampler && plan.sampler->ready_ns <= now_ns + std::max(kSoonNs, pause_ns_);
+  if (!soon && now_ns < IdleUntilNs(plan)) return std::nullopt;
+  const bool sampled = soon && (!seldom_.contains(uuid) || now_ns >= plan.sampled_ns + kSeldomNs);
   const auto sampler = sampled ? std::exchange(plan.sampler, std::nullopt) : std::nullopt;
   const bool at_once = sampler && at_once_.contains(uuid);
   const uint64_t soonest_ns = std::clamp(sampler ? sampler->ready_ns : 0,

@@ -6,8 +6,9 @@
 // Windows last for whole steps of the job if steps are known and short. Each window then meets
 // every part of a step once, and the collector divides what ran between windows as it was in them.
 //
-// Where a GPU's sampler is not ready, for whatever reason, its processes are given windows all the
-// same, seldomer. Windows are dithered, so that they do not fall into step with a load.
+// Where a GPU's sampler is not ready, for whatever reason, or not soon, its processes are given
+// windows all the same, seldomer: what they record may be what the sampler waits for, such as work
+// that has become steady. Windows are dithered, so that they do not fall into step with a load.
 //
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_WINDOW_PLANNER_H_
@@ -42,6 +43,8 @@ class WindowPlanner {
   // A process that needs longer than this after the sampler is ready is not waited for.
   // In an attachment to a server it needs five seconds (inject/tracing/trace_budget.h).
   static constexpr uint64_t kLongestWaitNs = 6'000'000'000;
+  // A sampler that is ready later than this is not waited for.
+  static constexpr uint64_t kSoonNs = 3'000'000'000;
   // Without a sampler: what windows last, and the pause between them.
   static constexpr uint64_t kWindowNs = 25'000'000;
   static constexpr uint64_t kPauseNs = 1'000'000'000;

@@ -3,6 +3,13 @@
 #include "proto/tracing_cost.h"
 
 namespace utlz::agent {
+namespace {
+
+bool ReplaysGraphs(const WorkSums& work) {
+  return work.graph_nodes * LaterWindows::kLaunchesANode > work.launches;
+}
+
+}  // namespace
 
 void LaterWindows::Paused(uint64_t now_ns, bool pausable) {
   if (state_ != RecordsState::kFromStart) return;
@@ -18,14 +25,15 @@ bool LaterWindows::HoldsOn(const WorkSums& recent, uint64_t tracing_cost_ns) con
 bool LaterWindows::WindowsFollow(const WorkSums& recent) const {
   if (state_ != RecordsState::kFromStart || policy_ == LaterPolicy::kAlways) return true;
   const bool known = recent.time_ns >= kLeastTimeKnownNs && recent.loads <= kFewLoads;
-  return known && !WouldEnd(recent);
+  if (!known || policy_ == LaterPolicy::kNever) return false;
+  return ReplaysGraphs(recent) || !HookIsDearerThan(kHookOfDoubt, recent);
 }
 
 bool LaterWindows::WouldEnd(const WorkSums& before_pause) const {
   // A program that still begins is not known well enough to be left alone.
   const bool begins = before_pause.loads > kFewLoads;
-  const bool graphs = before_pause.graph_nodes * kLaunchesANode > before_pause.launches;
-  return policy_ == LaterPolicy::kNever || (!begins && !graphs && HookIsTooDear(before_pause));
+  return policy_ == LaterPolicy::kNever ||
+         (!begins && !ReplaysGraphs(before_pause) && HookIsDearerThan(1, before_pause));
 }
 
 bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) {
@@ -36,15 +44,14 @@ bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) 
   return ends;
 }
 
-// A program whose GPU never waits for it does not feel the hook.
-bool LaterWindows::HookIsTooDear(const WorkSums& recent) const {
-  if (recent.time_ns == 0 || recent.launches == 0) return false;
+double LaterWindows::HookShare(const WorkSums& recent) {
+  if (recent.time_ns == 0 || recent.launches == 0) return 0;
   const auto time_ns = static_cast<double>(recent.time_ns);
   const auto launches = static_cast<double>(recent.launches);
   const double felt = FeltShare(1 - static_cast<double>(recent.busy_ns) / time_ns);
   const double hook_ns =
       kHookShareOfTracedLaunch * static_cast<double>(TracedLaunchNs(felt, time_ns / launches));
-  return felt * launches * hook_ns / time_ns > budget_ppm_ / 1e6;
+  return felt * launches * hook_ns / time_ns;
 }
 
 void LaterWindows::SawNewWork(uint64_t kernels) {

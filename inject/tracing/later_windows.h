@@ -38,10 +38,12 @@ class LaterWindows {
   // If CUDA loaded more kernels than this in the last second, the program is still beginning.
   static constexpr uint64_t kFewLoads = 2;
   // While a program begins, records go on until they have cost this much.
-  static constexpr uint64_t kMostCostWhileBeginningNs = 200'000'000;
+  static constexpr uint64_t kMostCostWhileBeginningNs = 150'000'000;
   // Nodes of graphs that were made while kernels were recorded go on being recorded until they are
   // switched on and off again, so the hook stays in programs that launch many.
   static constexpr uint64_t kLaunchesANode = 10;
+  // Where the hook costs less than so many budgets, the decision may turn out either way.
+  static constexpr double kHookOfDoubt = 1.5;
   // Work of less than this time does not tell whether a program waits for its launches.
   static constexpr uint64_t kLeastTimeKnownNs = 500'000'000;
   // Fewer kernels that are new after records have ended are not worth the hook.
@@ -60,7 +62,7 @@ class LaterWindows {
   void Paused(uint64_t now_ns, bool pausable);
   // Whether records may go on although the account is spent: the program only begins.
   bool HoldsOn(const WorkSums& recent, uint64_t tracing_cost_ns) const;
-  // Whether windows follow the first pause, as far as `recent` tells.
+  // Whether windows may well follow the first pause, as far as `recent` tells.
   bool WindowsFollow(const WorkSums& recent) const;
   // Whether a window may begin.
   bool MayTrace() const {
@@ -79,8 +81,14 @@ class LaterWindows {
 
   RecordsState state() const { return state_; }
 
+  // What the hook costs a program that goes on like this, as a share of its time. One whose GPU
+  // never waits for it does not feel the hook.
+  static double HookShare(const WorkSums& recent);
+
  private:
-  bool HookIsTooDear(const WorkSums& recent) const;
+  bool HookIsDearerThan(double budgets, const WorkSums& recent) const {
+    return HookShare(recent) > budgets * budget_ppm_ / 1e6;
+  }
 
   LaterPolicy policy_ = LaterPolicy::kAlways;
   RecordsState state_ = RecordsState::kNone;

@@ -20,6 +20,15 @@ void TraceBudget::Start(uint64_t now_ns, uint32_t budget_ppm) {
   account_ns_ = static_cast<double>(credit_ns_);
 }
 
+double TraceBudget::Share() const {
+  const double budget = budget_ppm_ / 1e6;
+  if (severe_) return kShareWhereSevere * budget;
+  if (begins_ || attached_) return kShareForTracing * budget;
+  const bool advance = last_ns_ < advance_end_ns_;
+  const double share = (advance ? kShareDuringAdvance : kShareForTracing) * budget;
+  return std::max(share - hook_share_, kLeastShare * budget);
+}
+
 bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                               const PlannedWindow& window) {
   Settle(now_ns, launches, graph_nodes, window);
@@ -67,7 +76,7 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   }
   const double time_ns = tracing_ && noticeable_ ? Between(last_ns_, now_ns) : 0;
   account_ns_ += Between(last_ns_, now_ns) * Share() - cost_ns - time_ns;
-  account_ns_ = std::min(account_ns_, static_cast<double>(most_ns_));
+  account_ns_ = std::min(account_ns_, static_cast<double>(begins_ ? credit_ns_ : most_ns_));
   charged_ns_ += cost_ns;
   last_ns_ = now_ns;
   launches_ = launches;

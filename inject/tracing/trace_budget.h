@@ -63,7 +63,7 @@ class TraceBudget {
   static constexpr uint64_t kMostCreditNs = 250'000'000;
   static constexpr uint64_t kMostSaved = 2;  // credits
   // What a beginning may owe after which there may be no windows, in credits.
-  static constexpr double kMostOwedByBeginning = 0.8;
+  static constexpr double kMostOwedByBeginning = 0.4;
   // The credit is an advance: so long after the start the account earns less, from the first pause
   // on.
   static constexpr uint64_t kAdvanceNs = 10'000'000'000;
@@ -94,6 +94,8 @@ class TraceBudget {
   static constexpr double kShareForTracing = 0.7;
   // The same during kAdvanceNs. With the credit that is three quarters of a budget of 1 %.
   static constexpr double kShareDuringAdvance = 0.25;
+  // The same at the least, where CUPTI's hook in every launch takes what there is.
+  static constexpr double kLeastShare = 0.15;
 
   // Cost of tracing and sampling ÷ traced time. Above it a step's time shows it plainly.
   static constexpr double kNoticeableSlowdown = 0.03;
@@ -123,6 +125,9 @@ class TraceBudget {
   void SetHostCost(uint64_t host_cost_ns) { host_cost_ns_ = host_cost_ns; }
   // What is known of the beginning, in which tracing was never off. Call it before ShouldTrace().
   void SetBeginning(const Beginning& beginning) { beginning_ = beginning; }
+  // What windows leave behind in every launch, as a share of the program's time
+  // (LaterWindows::HookShare): so much less is left for windows.
+  void SetHookShare(double share) { hook_share_ = share; }
   // All launching calls so far whose stacks were read. Call it before ShouldTrace().
   void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }
   // Whether traced time is charged whole.
@@ -161,12 +166,8 @@ class TraceBudget {
   bool Paced() const { return !noticeable_ && pace_.known(); }
   // What the account may owe when a planned window begins.
   uint64_t MostDebtNs() const { return Paced() ? kMostDebtNs : 0; }
-  // Of the budget.
-  double ShareForTracing() const {
-    if (severe_) return kShareWhereSevere;
-    return !begins_ && last_ns_ < advance_end_ns_ ? kShareDuringAdvance : kShareForTracing;
-  }
-  double Share() const { return ShareForTracing() * budget_ppm_ / 1e6; }
+  // Of the time.
+  double Share() const;
 
   uint64_t credit_ns_ = 0;
   uint64_t most_ns_ = 0;  // that is saved
@@ -179,6 +180,7 @@ class TraceBudget {
   uint64_t stacks_charged_ = 0;
   uint64_t host_cost_ns_ = 0;
   uint64_t host_cost_charged_ns_ = 0;
+  double hook_share_ = 0;
   uint64_t cost_by_figures_ns_ = 0;
   uint64_t tracing_cost_ns_ = 0;
   double account_ns_ = 0;

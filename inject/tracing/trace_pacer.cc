@@ -51,6 +51,8 @@ void TracePacer::Restart(const TraceBudget& budget) {
   late_window_ = {};
   new_work_.Restart();
   loads_seen_ = 0;
+  first_paused_ns_ = 0;
+  hook_known_ = false;
 }
 
 cupti::Result TracePacer::Start(bool calibration_due) {
@@ -97,6 +99,7 @@ void TracePacer::Follow(uint64_t now_ns, bool calibration_due) {
   WatchNewWork();
   new_work_.Follow(now_ns, counts.new_work, trace_.on(), budget_);
   FollowLaterWindows(now_ns);
+  LearnHook(now_ns);
   const bool affordable = Affordable(now_ns, counts);
   const bool trace =
       request_.wanted && !client_.taken() && later_.MayTrace() && (affordable || calibration_due);
@@ -221,6 +224,18 @@ void TracePacer::LearnCost() {
   budget_.SetScale(window_cost_.Scale());
 }
 
+// By the beginning, once all of its records have come: nothing shorter shows how densely a program
+// launches.
+void TracePacer::LearnHook(uint64_t now_ns) {
+  if (hook_known_ || first_paused_ns_ == 0) return;
+  if (now_ns < first_paused_ns_ + LaterWindows::kDecisionNs) return;
+  hook_known_ = true;
+  const RecorderLock lock(&recorder_);
+  const RecentWork& recent = recorder_.recent();
+  budget_.SetHookShare(
+      LaterWindows::HookShare(recent.SinceFirstLaunchBefore(first_paused_realtime_ns_)));
+}
+
 // Of the first window alone, which begins before CUDA does: its launches pay for record and hook.
 // Launches of later windows would pay for the hook anyway, and the record by itself is a third of
 // the price: kTracedLaunchNs is enough for them.
@@ -243,6 +258,10 @@ void TracePacer::Stop(const char* reason) {
   if (!trace_.on()) return;
   window_cost_.Closed(MonotonicNs());
   paused_realtime_ns_ = RealtimeNs();
+  if (first_paused_ns_ == 0) {
+    first_paused_ns_ = MonotonicNs();
+    first_paused_realtime_ns_ = paused_realtime_ns_;
+  }
   later_.Paused(MonotonicNs(), trace_.process_wide() && trace_.Pausable());
   trace_.Off(reason);
   stacks_.Close();

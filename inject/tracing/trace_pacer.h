@@ -108,6 +108,7 @@ class TracePacer {
   void OpenStacks(bool calibration_due);
   bool SamplesThreads() const;
   void LearnCost();
+  void LearnHook(uint64_t now_ns);
   void ReckonHostCost();
   bool MayPause();
 
@@ -130,6 +131,9 @@ class TracePacer {
   LateRecords late_records_;
   LateWindow late_window_;
   uint64_t paused_realtime_ns_ = 0;  // when records were switched off last
+  uint64_t first_paused_ns_ = 0;
+  uint64_t first_paused_realtime_ns_ = 0;
+  bool hook_known_ = false;
   uint64_t loads_seen_ = 0;
 };
 

@@ -24,8 +24,8 @@ class WindowPace {
   // An account that lacks 40 ms of that makes windows come half as often. A single window costs a
   // few milliseconds, so the pace hardly depends on which part of a step the last windows met.
   static constexpr double kLackForHalfPaceNs = 40e6;
-  // What an account has beyond that is spent sooner: 20 ms make windows come four times as often.
-  static constexpr double kSurplusForFastestNs = 20e6;
+  // What an account has beyond that is spent sooner: 30 ms make windows come four times as often.
+  static constexpr double kSurplusForFastestNs = 30e6;
 
   // A planned window begins to be traced. `charged_ns`: what the account was charged with so far.
   void Begin(uint64_t now_ns, double charged_ns, double account_ns);

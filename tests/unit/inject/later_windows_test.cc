@@ -93,6 +93,14 @@ TEST_F(LaterWindowsTest, RecordsGoOnWhileAProgramBegins) {
   EXPECT_FALSE(later_.HoldsOn(sums, 0)) << "there is nothing to win any more";
 }
 
+TEST(LaterWindowsHookTest, CostsAsFarAsTheGpuWaits) {
+  EXPECT_EQ(LaterWindows::HookShare({}), 0);
+  EXPECT_EQ(LaterWindows::HookShare(SecondOf(65'000, 0)), 0);
+  const double felt = 0.1 / kIdleOfHostBound;
+  EXPECT_NEAR(LaterWindows::HookShare(SecondOf(14'700, 0.1)),
+              felt * kHookShareOfTracedLaunch * kTracedShareOfLaunch * felt, 1e-4);
+}
+
 // What a beginning keeps for windows it cannot spend on itself.
 TEST_F(LaterWindowsTest, WindowsFollowWhereTheGpuIsKnownToBeBusy) {
   EXPECT_FALSE(later_.WindowsFollow(HostBound()));
