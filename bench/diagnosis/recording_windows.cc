@@ -7,9 +7,10 @@
 namespace utlz {
 namespace {
 
-// As the agent keeps its account: spent ahead, left for windows, and what fills it.
-constexpr double kCreditNs = 50e6;
-constexpr double kKeptForWindowsNs = 25e6;
+// As agents before 2026-11-29 kept their account: spent ahead, left for windows, and what fills it.
+// Those since spend half as much ahead, and have windows more densely after it.
+constexpr double kCreditNs = 100e6;
+constexpr double kReserveNs = 10e6;
 constexpr double kFillingShare = 0.7 * 0.01;
 // Of 1,750 samples; in recordings a window comes every 0.13 s until the sampler has spent what it
 // may, then every second.
@@ -44,7 +45,7 @@ class Account {
     for (uint64_t now = 0; now < end_ns; now += kSliceNs) {
       account_ns += kFillingShare * kSliceNs - CostBetween(now, now + kSliceNs);
       account_ns = std::min(account_ns, kCreditNs);
-      if (account_ns < kKeptForWindowsNs) return now + kSliceNs;
+      if (account_ns < kReserveNs) return now + kSliceNs;
     }
     return end_ns;
   }

@@ -123,7 +123,7 @@ class NewWorkTest(AttachTest):
     def test_a_module_that_is_loaded_between_windows_is_followed_by_one(self):
         """With so small a budget the next planned one is LONGEST_WAIT_NS and a pause away."""
         profile = self.folder / "run.utlz"
-        program = self.start(prefix=(str(UTLZ), "run", "--counters=none", "--overhead-budget=0.01%",
+        program = self.start(prefix=(str(UTLZ), "run", "--counters=none", "--overhead-budget=0.001%",
                                      "--later-windows=always", "-o", str(profile), "--"))
         program.do("busy 2")
         begun = self.wait_for_rare_windows(profile)
