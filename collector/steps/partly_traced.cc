@@ -61,12 +61,38 @@ bool AreSteps(const PartlyTraced& all, const std::vector<Step>& cut, const Run& 
   return begun >= kBegun * all.traced_steps || !KeepsAllBeginnings(cut, run);
 }
 
+// Until when a step was traced from its begin on.
+uint64_t TracedUntilNs(const ActivityTotals& ledger, const Step& step) {
+  uint64_t traced_ns = step.start_ns;
+  uint64_t untraced_ns = step.end_ns;
+  while (untraced_ns - traced_ns > 1) {
+    const uint64_t middle_ns = traced_ns + (untraced_ns - traced_ns) / 2;
+    const bool traced = ledger.Between(step.start_ns, middle_ns).UntracedNs() < 1;
+    (traced ? traced_ns : untraced_ns) = middle_ns;
+  }
+  return traced_ns;
+}
+
+// What the first pause left of the step that it cut stands for itself: windows come later, and may
+// show steps of another length. Returns its end.
+uint64_t AddBeginOfCutStep(const WholeSteps& whole, const Step& cut,
+                           std::vector<PartlyTraced>* stretches) {
+  const uint64_t end_ns = TracedUntilNs(whole.ledger, cut);
+  const PartlyTraced stretch = Between(whole, cut.start_ns, end_ns);
+  if (stretch.traced_steps <= 0) return cut.start_ns;
+  stretches->push_back(stretch);
+  return end_ns;
+}
+
 // Divides the run into the shortest stretches that tell enough: windows come more densely in some
 // parts of a run than in others, and each stretch stands for its own untraced steps.
 void AddStretches(const WholeSteps& whole, const std::vector<Step>& cut, const Run& run,
-                  std::vector<PartlyTraced>* stretches) {
+                  bool first_pause, std::vector<PartlyTraced>* stretches) {
   const uint64_t run_end_ns = cut[run.end - 1].end_ns;
-  uint64_t start_ns = cut[run.first].start_ns;
+  // Later windows begin and end anywhere in a step. Were the parts that follow a whole step left
+  // out, those at the ends of steps would stand for the pauses alone.
+  uint64_t start_ns =
+      first_pause ? AddBeginOfCutStep(whole, cut[run.first], stretches) : cut[run.first].start_ns;
   const size_t before = stretches->size();
   for (size_t i = run.first; i < run.end; ++i) {
     const uint64_t end_ns = i + 1 < run.end ? cut[i + 1].start_ns : run_end_ns;
@@ -89,9 +115,11 @@ void AddStretches(const WholeSteps& whole, const std::vector<Step>& cut, const R
 std::vector<PartlyTraced> FindPartlyTraced(const WholeSteps& whole, const std::vector<Step>& cut) {
   std::vector<PartlyTraced> stretches;
   if (whole.operations <= 0) return stretches;
+  bool first_pause = true;
   for (const Run& run : RunsOf(whole.steps, cut)) {
     const PartlyTraced all = Between(whole, cut[run.first].start_ns, cut[run.end - 1].end_ns);
-    if (AreSteps(all, cut, run)) AddStretches(whole, cut, run, &stretches);
+    if (AreSteps(all, cut, run)) AddStretches(whole, cut, run, first_pause, &stretches);
+    first_pause = false;
   }
   return stretches;
 }

@@ -211,7 +211,7 @@ void TracePacer::FollowLaterWindows(uint64_t now_ns) {
   // CUPTI hands a thread's buffer over once every launch in it has run.
   intake_.Flush(0);
   const bool complete = intake_.buffers_outstanding() == 0 || later_.WaitedLongEnough(now_ns);
-  const WorkSums before_pause = RecentWorkBefore(paused_realtime_ns_);
+  const WorkSums before_pause = RecentWorkBefore(first_paused_realtime_ns_);
   if (!complete && later_.WouldEnd(before_pause)) return;
   if (later_.Decide(before_pause, variants)) trace_.OffForNewContexts();
 }
@@ -257,10 +257,9 @@ bool TracePacer::MayPause() {
 void TracePacer::Stop(const char* reason) {
   if (!trace_.on()) return;
   window_cost_.Closed(MonotonicNs());
-  paused_realtime_ns_ = RealtimeNs();
   if (first_paused_ns_ == 0) {
     first_paused_ns_ = MonotonicNs();
-    first_paused_realtime_ns_ = paused_realtime_ns_;
+    first_paused_realtime_ns_ = RealtimeNs();
   }
   later_.Paused(MonotonicNs(), trace_.process_wide() && trace_.Pausable());
   trace_.Off(reason);

@@ -130,8 +130,7 @@ class TracePacer {
   std::atomic<bool> watches_captures_{false};
   LateRecords late_records_;
   LateWindow late_window_;
-  uint64_t paused_realtime_ns_ = 0;  // when records were switched off last
-  uint64_t first_paused_ns_ = 0;
+  uint64_t first_paused_ns_ = 0;  // when records were switched off for the first time; 0: never
   uint64_t first_paused_realtime_ns_ = 0;
   bool hook_known_ = false;
   uint64_t loads_seen_ = 0;

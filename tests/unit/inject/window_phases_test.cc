@@ -47,12 +47,14 @@ class Training {
     }
   }
 
-  // Of each tenth of the step: how long it was traced, ÷ the mean of all.
+  // Of each tenth of the step: how long it was traced in windows, ÷ the mean of all. The beginning,
+  // which is traced throughout, is no window.
   std::array<double, 10> TracedByTenth() const {
     std::array<double, 10> tenths{};
     double all = 0;
     constexpr double kResolutionNs = 50'000;
-    for (const auto& [begin_ns, end_ns] : windows_) {
+    for (size_t i = 1; i < windows_.size(); ++i) {
+      const auto& [begin_ns, end_ns] = windows_[i];
       for (auto at = static_cast<double>(begin_ns); at < static_cast<double>(end_ns);
            at += kResolutionNs) {
         tenths[static_cast<size_t>(10 * (at / step_ns_ - std::floor(at / step_ns_)))] += 1;
@@ -139,7 +141,7 @@ double LargestDifference(Training training) {
 TEST(WindowPhases, AFewWindowsOfWholeStepsMeetEachPartEquallyOften) {
   for (const double launches_per_ns : kLaunchesPerNs) {
     for (const double step_ms : {31.0, 36.0, 41.0}) {
-      EXPECT_LT(LargestDifference({step_ms, launches_per_ns, step_ms}), 0.025);
+      EXPECT_LT(LargestDifference({step_ms, launches_per_ns, step_ms}), 0.02);
       // What the collector knows of steps is a mean.
       EXPECT_LT(LargestDifference({step_ms, launches_per_ns, 0.98 * step_ms}), 0.04);
     }

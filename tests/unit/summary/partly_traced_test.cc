@@ -111,15 +111,14 @@ TEST(PartlyTracedTest, LaterStepsCountWithWhatWindowsShowOfThem) {
   const Summary summary = DenselyAtFirst({}).End(kMillisecond);
   const StepsSummary& steps = summary.steps();
   EXPECT_EQ(steps.steps(), 9u) << "traced whole";
-  // The last of the quick ones is traced in part: some of those after it count as quick as it.
   EXPECT_NEAR(steps.time_mean_ns(), (10 * 10.0 + 100 * 20.0) / 110 * kMillisecond,
-              0.4 * kMillisecond);
+              0.3 * kMillisecond);
   EXPECT_NEAR(steps.kernel_time_ns(), 5.0 * kMillisecond, 0.1 * kMillisecond);
   ASSERT_EQ(steps.levels_size(), 1);
   EXPECT_NEAR(steps.levels(0).count(), 110, 2);
   EXPECT_EQ(summary.steady_state().scope(), "steps");
   EXPECT_GT(summary.steady_state().end_ns(), 1800.0 * kMillisecond);
-  EXPECT_NEAR(IdleSlicesNs(summary), 14.1 * kMillisecond, 0.4 * kMillisecond) << "of a step";
+  EXPECT_NEAR(IdleSlicesNs(summary), 14.1 * kMillisecond, 0.3 * kMillisecond) << "of a step";
   ExpectSlicesSumToTheWhole(summary);
 }
 
@@ -128,7 +127,7 @@ TEST(PartlyTracedTest, PausesAreNoTimeOfStepsThatWereTracedInPart) {
   const Summary summary =
       DenselyAtFirst({.period_ns = 415 * kMillisecond, .pause_ns = 150 * kMillisecond})
           .End(kMillisecond);
-  EXPECT_GT(summary.steps().pause_time_ns(), 15.0 * kMillisecond);
+  EXPECT_GT(summary.steps().pause_time_ns(), 25.0 * kMillisecond);
   EXPECT_NEAR(summary.steps().time_mean_ns(), (10 * 10.0 + 74 * 20.0) / 84 * kMillisecond,
               1.5 * kMillisecond);
   EXPECT_EQ(summary.steady_state().scope(), "steps");

@@ -12,20 +12,42 @@ namespace {
 constexpr uint64_t kLaunchNs = 1000;
 
 // Kernels by number, one launch a microsecond.
-std::vector<std::pair<uint64_t, uint64_t>> StepsOf(const std::vector<uint32_t>& kernels) {
-  StepFinder finder;
-  uint64_t time_ns = kLaunchNs;
-  for (const uint32_t kernel : kernels) {
-    finder.Add({.start_ns = time_ns,
-                .end_ns = time_ns + kLaunchNs / 2,
-                .kernel = kernel,
-                .stream = 0,
-                .context = 0,
-                .source = 0,
-                .kind = ActivityKind::kCompute});
-    time_ns += kLaunchNs;
+class Timeline {
+ public:
+  void Start(uint32_t kernel, uint16_t source) {
+    Add(kernel, source, ActivityKind::kCompute, kLaunchNs / 2);
   }
-  return finder.Steps();
+  // The time that so many launches take.
+  void Pass(uint64_t launches) { time_ns_ += launches * kLaunchNs; }
+  void PassUntraced(uint64_t launches) {
+    Add(kNoKernel, 0, ActivityKind::kUntraced, launches * kLaunchNs);
+    Pass(launches);
+  }
+  void Launch(uint32_t kernel) {
+    Start(kernel, 0);
+    Pass(1);
+  }
+  const StepFinder& finder() const { return finder_; }
+
+ private:
+  void Add(uint32_t kernel, uint16_t source, ActivityKind kind, uint64_t length_ns) {
+    finder_.Add({.start_ns = time_ns_,
+                 .end_ns = time_ns_ + length_ns,
+                 .kernel = kernel,
+                 .stream = 7,
+                 .context = 1,
+                 .source = source,
+                 .kind = kind});
+  }
+
+  StepFinder finder_;
+  uint64_t time_ns_ = kLaunchNs;
+};
+
+std::vector<std::pair<uint64_t, uint64_t>> StepsOf(const std::vector<uint32_t>& kernels) {
+  Timeline timeline;
+  for (const uint32_t kernel : kernels) timeline.Launch(kernel);
+  return timeline.finder().Steps();
 }
 
 void Append(uint32_t kernel, size_t times, std::vector<uint32_t>* kernels) {
@@ -85,26 +107,16 @@ TEST(StepFinderTest, KernelsInNoOrderMakeNoSteps) {
 
 // Another process launches as it pleases meanwhile, less often.
 TEST(StepFinderTest, TheBusiestStreamHasStepsWhereSeveralInterleave) {
-  StepFinder finder;
-  uint64_t time_ns = kLaunchNs;
-  const auto launch = [&](uint32_t kernel, uint16_t source) {
-    finder.Add({.start_ns = time_ns,
-                .end_ns = time_ns + kLaunchNs / 2,
-                .kernel = kernel,
-                .stream = 7,
-                .context = 1,
-                .source = source,
-                .kind = ActivityKind::kCompute});
-  };
+  Timeline timeline;
   uint32_t mixed = 5;
   uint32_t other = 0;
   for (uint32_t i = 0; i < 400; ++i) {
-    launch(i % 10, 1);
+    timeline.Start(i % 10, 1);
     mixed = mixed * 1664525u + 1013904223u;
-    for (uint32_t more = mixed >> 30; more > 1; --more) launch(100 + other++ % 7, 2);
-    time_ns += kLaunchNs;
+    for (uint32_t more = mixed >> 30; more > 1; --more) timeline.Start(100 + other++ % 7, 2);
+    timeline.Pass(1);
   }
-  const auto steps = finder.Steps();
+  const auto steps = timeline.finder().Steps();
   ASSERT_EQ(steps.size(), 39U);
   EXPECT_EQ(LengthOf(steps[7]), 10 * kLaunchNs);
 }
@@ -186,37 +198,19 @@ class StepsInWindows {
     for (uint32_t kernel = 0; kernel < 20; ++kernel) step_.push_back(50 + kernel % 2);
   }
   void Record(size_t launches) {
-    for (size_t i = 0; i < launches; ++i) {
-      finder_.Add({.start_ns = time_ns_,
-                   .end_ns = time_ns_ + kLaunchNs / 2,
-                   .kernel = step_[at_++ % step_.size()],
-                   .stream = 0,
-                   .context = 0,
-                   .source = 0,
-                   .kind = ActivityKind::kCompute});
-      time_ns_ += kLaunchNs;
-    }
+    for (size_t i = 0; i < launches; ++i) timeline_.Launch(step_[at_++ % step_.size()]);
   }
   void PassUntraced(size_t launches) {
-    const uint64_t end_ns = time_ns_ + launches * kLaunchNs;
-    finder_.Add({.start_ns = time_ns_,
-                 .end_ns = end_ns,
-                 .kernel = kNoKernel,
-                 .stream = 0,
-                 .context = 0,
-                 .source = 0,
-                 .kind = ActivityKind::kUntraced});
-    time_ns_ = end_ns;
+    timeline_.PassUntraced(launches);
     at_ += launches;
   }
   size_t launches() const { return step_.size(); }
-  const StepFinder& finder() const { return finder_; }
+  const StepFinder& finder() const { return timeline_.finder(); }
 
  private:
-  StepFinder finder_;
+  Timeline timeline_;
   std::vector<uint32_t> step_;
   size_t at_ = 0;
-  uint64_t time_ns_ = kLaunchNs;
 };
 
 TEST(StepFinderTest, ManyShortWindowsDoNotHideTheStepsThatWereRecordedWhole) {
@@ -236,58 +230,37 @@ TEST(StepFinderTest, ManyShortWindowsDoNotHideTheStepsThatWereRecordedWhole) {
 
 // What was recorded first, and never ran again, is no step however often it was repeated.
 TEST(StepFinderTest, WhatNoWindowShowsIsNoStep) {
-  StepFinder finder;
-  uint64_t time_ns = kLaunchNs;
-  const auto add = [&](uint32_t kernel, ActivityKind kind) {
-    finder.Add({.start_ns = time_ns,
-                .end_ns = time_ns + kLaunchNs / 2,
-                .kernel = kernel,
-                .stream = 0,
-                .context = 0,
-                .source = 0,
-                .kind = kind});
-    time_ns += kLaunchNs;
-  };
-  for (uint32_t i = 0; i < 3000; ++i) add(100 + i % 300, ActivityKind::kCompute);
+  Timeline timeline;
+  for (uint32_t i = 0; i < 3000; ++i) timeline.Launch(100 + i % 300);
   for (uint32_t window = 0; window < 60; ++window) {
-    add(kNoKernel, ActivityKind::kUntraced);
-    for (uint32_t i = 0; i < 120; ++i) add((i + 7 * window) % 15, ActivityKind::kCompute);
+    timeline.PassUntraced(1);
+    for (uint32_t i = 0; i < 120; ++i) timeline.Launch((i + 7 * window) % 15);
   }
-  const auto steps = finder.Steps();
+  const auto steps = timeline.finder().Steps();
   ASSERT_FALSE(steps.empty());
   EXPECT_EQ(LengthOf(steps[2]), 15 * kLaunchNs);
 }
 
 // A kernel after another one marks the steps. Which one came before a window is not known.
 TEST(StepFinderTest, NoStepBeginsWithAWindowWhereThatIsNotKnown) {
-  StepFinder finder;
-  uint64_t time_ns = kLaunchNs;
+  Timeline timeline;
   uint64_t begun = 0;
-  const auto add = [&](uint32_t kernel, ActivityKind kind) {
-    finder.Add({.start_ns = time_ns,
-                .end_ns = time_ns + kLaunchNs / 2,
-                .kernel = kernel,
-                .stream = 0,
-                .context = 0,
-                .source = 0,
-                .kind = kind});
-    time_ns += kLaunchNs;
+  const auto launch_rest = [&](int of_first_kernel) {
+    for (int i = 0; i < of_first_kernel; ++i) timeline.Launch(1);
+    for (int i = 0; i < 4; ++i) timeline.Launch(2);
+    for (int i = 0; i < 10; ++i) timeline.Launch(3);
   };
-  const auto step = [&] {
-    for (int i = 0; i < 4; ++i) add(1, ActivityKind::kCompute);
-    for (int i = 0; i < 4; ++i) add(2, ActivityKind::kCompute);
-    for (int i = 0; i < 10; ++i) add(3, ActivityKind::kCompute);
+  const auto launch_step = [&] {
+    launch_rest(4);
     ++begun;
   };
-  for (int i = 0; i < 20; ++i) step();
+  for (int i = 0; i < 20; ++i) launch_step();
   for (int window = 0; window < 10; ++window) {
-    add(kNoKernel, ActivityKind::kUntraced);
-    add(1, ActivityKind::kCompute);  // the last of the four
-    for (int i = 0; i < 4; ++i) add(2, ActivityKind::kCompute);
-    for (int i = 0; i < 10; ++i) add(3, ActivityKind::kCompute);
-    step();
+    timeline.PassUntraced(1);
+    launch_rest(1);
+    launch_step();
   }
-  EXPECT_LE(finder.Steps().size(), begun);
+  EXPECT_LE(timeline.finder().Steps().size(), begun);
 }
 
 // A cache that grows adds a launch now and then.
