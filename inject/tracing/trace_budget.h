@@ -83,7 +83,7 @@ class TraceBudget {
   // Tracing begins at most so long before a planned window, where the account then still holds so
   // much more than the reserve, and from then on until it holds less than the reserve.
   static constexpr uint64_t kMostAheadNs = 20'000'000;
-  static constexpr uint64_t kLeastAheadNs = 15'000'000;
+  static constexpr uint64_t kLeastAheadNs = 30'000'000;
   // By how much more than planned windows those for new work may overdraw the account: they cannot
   // wait. Later windows pay it back.
   static constexpr uint64_t kOverdraftNs = 10'000'000;

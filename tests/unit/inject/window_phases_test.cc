@@ -47,14 +47,12 @@ class Training {
     }
   }
 
-  // Of each tenth of the step: how long it was traced in windows, ÷ the mean of all. The beginning,
-  // which is traced throughout, is no window.
+  // Of each tenth of the step: how long it was traced, ÷ the mean of all.
   std::array<double, 10> TracedByTenth() const {
     std::array<double, 10> tenths{};
     double all = 0;
     constexpr double kResolutionNs = 50'000;
-    for (size_t i = 1; i < windows_.size(); ++i) {
-      const auto& [begin_ns, end_ns] = windows_[i];
+    for (const auto& [begin_ns, end_ns] : windows_) {
       for (auto at = static_cast<double>(begin_ns); at < static_cast<double>(end_ns);
            at += kResolutionNs) {
         tenths[static_cast<size_t>(10 * (at / step_ns_ - std::floor(at / step_ns_)))] += 1;
