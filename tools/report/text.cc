@@ -42,6 +42,7 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
       add(RenderStreams(summary, options));
       break;
     case GroupBy::kDevice:
+      add(RenderDevices(summary, options));
       add(RenderWaterfall(summary, options));
       break;
     case GroupBy::kProcess:

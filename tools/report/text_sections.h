@@ -37,6 +37,8 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options);
 // Layers, lines or operations, as `group_by` says, and how much of the time has any.
 std::string RenderOwners(const Summary& summary, const TextOptions& options);
 std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& options);
+// A row for each GPU.
+std::string RenderDevices(const Summary& summary, const TextOptions& options);
 std::string RenderStreams(const Summary& summary, const TextOptions& options);
 std::string RenderProcesses(const Summary& summary, const TextOptions& options);
 

@@ -1,4 +1,4 @@
-// The smaller tables of the text report: copies, idle time, NVTX ranges, streams, processes,
+// The smaller tables of the text report: copies, idle time, NVTX ranges, GPUs, streams, processes,
 // findings, the waterfall.
 #include <algorithm>
 #include <cstddef>
@@ -284,6 +284,37 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
          CompactCountText(KnownValue(marker.has_launches(), Double(marker.launches()))),
          CompactCountText(KnownValue(marker.has_flops(), marker.flops())),
          BytesText(KnownValue(marker.has_dram_bytes(), marker.dram_bytes()))});
+  }
+  return table.Render(options.color);
+}
+
+std::string RenderDevices(const Summary& summary, const TextOptions& options) {
+  if (summary.devices().empty()) return "No GPU was used.\n";
+  Table table({{"GPU", 0, true},
+               {"busy", 7},
+               {"SMs", 7},
+               {"HBM", 7},
+               {"HFU", 7},
+               {"FLOPs", 6},
+               {"DRAM", 8},
+               {"clock", 9},
+               {"power", 7},
+               {"recover", 8}},
+              options.columns);
+  for (int i = 0; i < summary.devices_size(); ++i) {
+    const DeviceSummary& device = summary.devices(i);
+    const bool bytes_known = device.has_dram_read_bytes() && device.has_dram_write_bytes();
+    table.AddRow(
+        {std::to_string(i) + ": " + EscapeForTerminal(device.name()),
+         PercentText(KnownValue(device.has_gpu_busy_share(), device.gpu_busy_share())),
+         PercentText(KnownValue(device.has_sm_active_share(), device.sm_active_share())),
+         PercentText(KnownValue(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share())),
+         PercentText(KnownValue(device.has_hfu(), device.hfu())),
+         CompactText(KnownValue(device.has_flops(), device.flops())),
+         BytesText(KnownValue(bytes_known, device.dram_read_bytes() + device.dram_write_bytes())),
+         PrefixedText(KnownValue(device.has_sm_clock_hz(), device.sm_clock_hz()), "Hz"),
+         PrefixedText(KnownValue(device.has_power_watts(), device.power_watts()), "W"),
+         TimeText(KnownValue(device.has_estimated_savings_ns(), device.estimated_savings_ns()))});
   }
   return table.Render(options.color);
 }

@@ -369,6 +369,10 @@ TEST(TextReportTest, GroupsByOtherThings) {
   EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kNvtx}), "forward").empty());
   EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kProcess}), "4242").empty());
   EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kStream}), "stream 13").empty());
+  const std::string gpu =
+      LineWith(RenderText(summary, {.group_by = GroupBy::kDevice}), "0: NVIDIA H200");
+  EXPECT_NE(gpu.find("98.0 %"), std::string::npos) << gpu;
+  EXPECT_NE(gpu.find("–"), std::string::npos) << "nothing is known of its power";
 }
 
 // Workers that come and go by the hundred do not fill the screen.
