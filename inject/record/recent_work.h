@@ -1,5 +1,5 @@
-// What the newest second of launches was like: how many there were, how long the GPU worked for
-// them, and how many kernels CUDA loaded for their first launch. Says whether a program waits for
+// What the newest launches were like: how many there were, how long the GPU worked for them, and
+// how many kernels CUDA loaded for their first launch. Says whether a program waits for
 // the host. Guarded by the agent's encode lock.
 #ifndef UTLZ_INJECT_RECORD_RECENT_WORK_H_
 #define UTLZ_INJECT_RECORD_RECENT_WORK_H_
@@ -19,7 +19,8 @@ struct WorkSums {
 class RecentWork {
  public:
   static constexpr uint64_t kPieceNs = 100'000'000;
-  static constexpr uint64_t kPiecesLookedAt = 10;
+  // So long goes on being recorded throughout after a program has begun, to be known.
+  static constexpr uint64_t kPiecesLookedAt = 6;
   static constexpr uint64_t kPieces = 32;  // that are kept
 
   void AddLaunch(uint64_t start_ns, uint64_t end_ns, bool graph_node) {
@@ -40,8 +41,8 @@ class RecentWork {
     return sums;
   }
 
-  // Of the second of whole pieces before `time_ns`, on the clock of the records. Pieces in which
-  // nothing was recorded count as time in which nothing ran.
+  // Of the whole pieces that are looked at, before `time_ns`, on the clock of the records. Pieces
+  // in which nothing was recorded count as time in which nothing ran.
   WorkSums Before(uint64_t time_ns) const { return Sum(time_ns, 0); }
   // The same without those before the first launch in it.
   WorkSums SinceFirstLaunchBefore(uint64_t time_ns) const {

@@ -35,7 +35,8 @@ class LaterWindows {
   static constexpr uint64_t kDecisionNs = 300'000'000;
   // What has not run by then is not waited for.
   static constexpr uint64_t kLongestWaitNs = 10'000'000'000;
-  // If CUDA loaded more kernels than this in the last second, the program is still beginning.
+  // If CUDA loaded more kernels than this in the time that is looked at, the program is still
+  // beginning.
   static constexpr uint64_t kFewLoads = 2;
   // While a program begins, records go on until they have cost this much.
   static constexpr uint64_t kMostCostWhileBeginningNs = 150'000'000;

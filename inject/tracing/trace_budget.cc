@@ -94,8 +94,13 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
 
 bool TraceBudget::GoesOn(bool inside) {
   if (begins_ && beginning_.holds_on) {
-    account_ns_ = std::max(account_ns_, KeptForWindowsNs());
+    account_ns_ = std::max(account_ns_, 0.0);
+    held_on_ = true;
     return true;
+  }
+  if (held_on_ && beginning_.windows_follow) {
+    account_ns_ = std::max(account_ns_, KeptForWindowsNs());
+    held_on_ = false;
   }
   return inside || account_ns_ > KeptNs();
 }

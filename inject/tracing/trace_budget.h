@@ -46,7 +46,8 @@ struct PlannedWindow {
 
 // What is known of a program that was traced from its start without a pause.
 struct Beginning {
-  // Tracing goes on whatever it costs, which leaves the account what it keeps for windows.
+  // Tracing goes on whatever it costs. The account does not owe that, and holds what it keeps for
+  // windows once they are known to follow.
   bool holds_on = false;
   // The first pause is followed by windows, so half of the credit is kept for these. While that is
   // not known, the account may owe nearly as much as the credit: there may be nothing to keep it
@@ -188,6 +189,7 @@ class TraceBudget {
   bool tracing_ = true;
   bool begins_ = true;  // tracing was never off
   Beginning beginning_;
+  bool held_on_ = false;  // until windows are known to follow
   bool begins_ahead_ = false;       // of planned windows
   bool opened_for_window_ = false;  // a planned one, which tracing was in at the last turn
   // Cost ÷ traced time, of the last window. Known a turn after its end: CUPTI hands records over

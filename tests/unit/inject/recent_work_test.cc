@@ -9,7 +9,7 @@ constexpr uint64_t kPieceNs = RecentWork::kPieceNs;
 constexpr uint64_t kNowNs = 1'796'000'000'000'000'000 / kPieceNs * kPieceNs;
 constexpr uint64_t kLookedAtNs = RecentWork::kPiecesLookedAt * kPieceNs;
 
-TEST(RecentWorkTest, AddsUpTheSecondBefore) {
+TEST(RecentWorkTest, AddsUpTheTimeBefore) {
   RecentWork recent;
   recent.AddLaunch(kNowNs - kLookedAtNs - 1, kNowNs, false);  // before it
   recent.AddLaunch(kNowNs - kLookedAtNs, kNowNs - kLookedAtNs + 30, false);
