@@ -2,14 +2,15 @@
 """What utlz costs the steps of a program, in whole processes that take turns.
 
     step_pairs.py --utlz build/release/bin/utlz [--other-utlz PATH] [--rounds 4]
-                  [--ways alone default stacks no-counters never-traced other]
+                  [--ways alone default stacks no-counters recorded-once never-traced other]
                   -- python3 bench/workloads/gpt_train.py --steps 300
 
 The program prints one line of JSON with `step_ms`, as those of bench/workloads do. Each round runs it
 once in each way; the order moves on by one from round to round. Prints, against the same round's run
 alone: the change of all steps and of each sixth of them, and of the whole process; how long the
 process went on after that line; and what the reports state. A run takes as long as the program.
-`never-traced`: the agent is there and records nothing. `other`: by the defaults of another build.
+`recorded-once`: the beginning is recorded and nothing after it. `never-traced`: the agent is there
+and records nothing. `other`: by the defaults of another build.
 Exits with 77 without a GPU.
 """
 
@@ -31,6 +32,7 @@ OPTIONS = {
     "default": [],
     "stacks": ["--stacks=auto"],
     "no-counters": ["--counters=none"],
+    "recorded-once": ["--later-windows=never"],
     "never-traced": ["--counters=none", "--delay=1000"],
     "other": [],
 }
