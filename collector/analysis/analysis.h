@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/analysis/even_steps.h"
 #include "collector/analysis/kernel_work.h"
 #include "collector/analysis/steady_part.h"
 #include "collector/capture_trust.h"
@@ -39,6 +40,7 @@ struct KernelRow {
 struct DeviceAnalysis {
   Ceilings ceilings;
   DevicePart part;  // what it did in the steady part
+  EvenSteps even_steps;
   bool sampled = false;
   // Of the time in which kernels ran, when those of several traced processes did.
   double overlap_share = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/analysis/flops_by_code.h"
+#include "collector/analysis/kernel_launches.h"
 #include "collector/analysis/steady_shares.h"
 #include "collector/analysis/traced_slowdown.h"
 #include "collector/analysis/withheld_work.h"
@@ -36,59 +37,72 @@ std::string FallbackType(const RunState& state, const Attribution& attribution) 
   return most == cycles_by_type.end() ? kDefaultTensorType : most->first;
 }
 
-// Launches of the whole run: those that were traced, untimed ones included, and those that are
-// held to have happened between windows.
-struct Scaled {
-  double launches = 0;
-  double time_ns = 0;
-  double gap_variance = 0;  // of the time
-  bool scaled = false;
-};
-
-Scaled ScaleToRun(const RunState& state, const Kernel& kernel, uint64_t now_ns) {
-  Scaled scaled;
-  const double mean_ns = kernel.durations.mean_ns();
-  for (const KernelShare& share : kernel.shares) {
-    KernelSum in_gaps;
-    const auto found = state.processes.processes().find(share.source);
-    if (found != state.processes.processes().end()) {
-      const ProcessState& process = *found->second;
-      const uint64_t until_ns = process.LivedUntilNs(now_ns);
-      in_gaps = share.by_window.InGaps(process.windows, until_ns);
-      scaled.gap_variance += share.by_window.TimeVarianceInGaps(process.windows, until_ns);
-    }
-    const auto untimed = static_cast<double>(share.untimed);
-    scaled.launches += static_cast<double>(share.launches) + untimed + in_gaps.launches;
-    scaled.time_ns += static_cast<double>(share.time_ns) + untimed * mean_ns + in_gaps.time_ns;
-    scaled.scaled = scaled.scaled || in_gaps.launches > 0;
+// The launches between windows of each part of a kernel: as in steps, where these are even, else as
+// in what was recorded.
+std::vector<double> InGapsByPart(const std::vector<KernelPart>& parts,
+                                 const std::vector<DurationHistogram>& recorded, double in_gaps,
+                                 const EvenKernel* even) {
+  if (parts.size() == 1) return {in_gaps};
+  std::vector<double> expected, had;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto of_part = [&part = parts[i]](const DurationHistogram& all) {
+      return static_cast<double>(all.Slice(part.minimum_ns, part.maximum_ns).count());
+    };
+    const auto launches = static_cast<double>(recorded[i].count());
+    const double steps = even == nullptr ? 0 : even->RecordedSteps();
+    expected.push_back(even == nullptr ? launches : steps * of_part(even->in_steps));
+    had.push_back(even == nullptr ? 0 : launches - of_part(even->outside));
   }
-  return scaled;
+  return FillUp(expected, had, in_gaps);
 }
 
-void AddRows(const RunState& state, uint32_t index, const Attribution& attribution, uint64_t now_ns,
+// Kernels that no even step launches did not run between windows.
+double InGaps(const KernelLaunches& whole, const EvenSteps& even_steps, const EvenKernel* even) {
+  if (even_steps.empty()) return whole.in_gaps.launches;
+  return even == nullptr ? 0 : even->launches_in_gaps;
+}
+
+double MeanNs(const KernelSum& sum) { return sum.launches > 0 ? sum.time_ns / sum.launches : 0; }
+
+void AddRows(const RunState& state, uint32_t index, const DeviceAnalysis& device, uint64_t now_ns,
              std::vector<KernelRow>* rows) {
   const Kernel& kernel = state.kernels[index];
-  const Scaled whole = ScaleToRun(state, kernel, now_ns);
-  if (whole.launches <= 0) return;
+  const KernelLaunches whole = LaunchesOf(state, kernel, now_ns);
+  const auto even_kernel = device.even_steps.find(index);
+  const EvenKernel* even = even_kernel == device.even_steps.end() ? nullptr : &even_kernel->second;
+  const double in_gaps = InGaps(whole, device.even_steps, even);
+  if (whole.recorded.launches + in_gaps <= 0) return;
   std::vector<KernelPart> parts(1);
-  const auto found = attribution.parts_by_kernel.find(index);
-  if (found != attribution.parts_by_kernel.end()) parts = found->second;
+  const auto found = device.attribution.parts_by_kernel.find(index);
+  if (found != device.attribution.parts_by_kernel.end()) parts = found->second;
+  std::vector<DurationHistogram> durations;
   for (const KernelPart& part : parts) {
+    durations.push_back(parts.size() > 1 ? kernel.durations.Slice(part.minimum_ns, part.maximum_ns)
+                                         : kernel.durations);
+  }
+  const std::vector<double> gaps = InGapsByPart(parts, durations, in_gaps, even);
+  // Beside gaps the kernel may last longer or shorter than on average.
+  const double mean_ns = MeanNs(whole.recorded);
+  const double beside_gaps =
+      whole.in_gaps.launches > 0 && mean_ns > 0 ? MeanNs(whole.in_gaps) / mean_ns : 1;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts.size() > 1 && durations[i].count() == 0) continue;
     KernelRow row;
     row.kernel = index;
-    row.part = part;
-    row.durations = parts.size() > 1 ? kernel.durations.Slice(part.minimum_ns, part.maximum_ns)
-                                     : kernel.durations;
-    if (parts.size() > 1 && row.durations.count() == 0) continue;
+    row.part = parts[i];
+    row.durations = durations[i];
     const auto count = static_cast<double>(kernel.durations.count());
-    const double share = count > 0 ? static_cast<double>(row.durations.count()) / count : 1;
-    const auto sum = static_cast<double>(kernel.durations.sum_ns());
-    const double time_share = sum > 0 ? static_cast<double>(row.durations.sum_ns()) / sum : share;
-    row.launches = whole.launches * share;
+    const double share = count > 0 ? static_cast<double>(durations[i].count()) / count : 1;
+    const auto sum_ns = static_cast<double>(kernel.durations.sum_ns());
+    const double time_share =
+        sum_ns > 0 ? static_cast<double>(durations[i].sum_ns()) / sum_ns : share;
+    const double part_mean_ns = share > 0 ? mean_ns * time_share / share : mean_ns;
+    row.launches = whole.recorded.launches * share + gaps[i];
     row.own_share = state.devices[kernel.device].shared_time.OwnShare(index);
-    row.time_ns = whole.time_ns * time_share * row.own_share;
-    row.gap_error_ns = std::sqrt(whole.gap_variance) * time_share * row.own_share;
-    row.scaled = whole.scaled;
+    row.time_ns = (whole.recorded.time_ns * time_share + gaps[i] * part_mean_ns * beside_gaps) *
+                  row.own_share;
+    row.gap_error_ns = std::sqrt(whole.gap_variance_ns2) * time_share * row.own_share;
+    row.scaled = in_gaps > 0;
     row.roofline.communication = kernel.communication;
     rows->push_back(std::move(row));
   }
@@ -236,11 +250,13 @@ void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row)
                  [&](const auto& type) { return ceilings.AttainedFlopsPerSecond(type); });
 }
 
-DeviceAnalysis AnalyzeDevice(const RunState& state, uint32_t index, const SteadyPart& steady) {
+DeviceAnalysis AnalyzeDevice(const RunState& state, uint32_t index, const SteadyPart& steady,
+                             uint64_t now_ns) {
   const DeviceState& device_state = state.devices[index];
   DeviceAnalysis device;
   device.ceilings = CeilingsOf(device_state);
   device.part = steady.Of(device_state, index);
+  device.even_steps = FindEvenSteps(state, index, LaunchesInGaps(state, index, now_ns));
   TakeSlowdownOut(state, index, steady.steps, &device.part);
   device.overlap_share = OverlapShare(device_state);
   device.sampled = device_state.attribution.has_samples();
@@ -255,13 +271,12 @@ Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps, u
   Analysis analysis;
   analysis.steady = FindSteadyPart(state, steps);
   analysis.devices.resize(state.devices.size());
-  EachInThreads(state.devices.size(), threads, [&](size_t i) {
-    analysis.devices[i] = AnalyzeDevice(state, static_cast<uint32_t>(i), analysis.steady);
-  });
   const uint64_t now_ns = state.NewestNs();
+  EachInThreads(state.devices.size(), threads, [&](size_t i) {
+    analysis.devices[i] = AnalyzeDevice(state, static_cast<uint32_t>(i), analysis.steady, now_ns);
+  });
   for (uint32_t i = 0; i < state.kernels.kernels().size(); ++i) {
-    const Attribution& attribution = analysis.devices[state.kernels[i].device].attribution;
-    AddRows(state, i, attribution, now_ns, &analysis.rows);
+    AddRows(state, i, analysis.devices[state.kernels[i].device], now_ns, &analysis.rows);
   }
   WithholdOverlapped(state, &analysis);
   SetBounds(state, threads, &analysis);

@@ -186,8 +186,19 @@ void MergeSites(Sites* sites) {
   *sites = std::move(merged);
 }
 
+double MeanNs(const SitePart& site) { return site.launches > 0 ? site.time_ns / site.launches : 0; }
+
+// Adds what each launched between windows, where steps are even.
+void AddGaps(const EvenKernel& even, Sites* sites) {
+  for (SitePart& site : *sites) {
+    const auto found = even.in_gaps_by_stack.find(site.stack);
+    if (found == even.in_gaps_by_stack.end()) continue;
+    site = PartOf(site, site.launches + found->second, site.time_ns + found->second * MeanNs(site));
+  }
+}
+
 // Of each kernel, what was recorded of launches without a stack as well.
-std::vector<Sites> SitesOfKernels(const RunState& state,
+std::vector<Sites> SitesOfKernels(const RunState& state, const Analysis& analysis,
                                   const std::vector<MovedWork>& work_of_nodes) {
   std::vector<Sites> sites(state.kernels.kernels().size());
   state.stack_work.ForEachSite([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
@@ -206,11 +217,14 @@ std::vector<Sites> SitesOfKernels(const RunState& state,
       rest.time_ns -= site.time_ns;
     }
     if (rest.launches >= 1 || sites[i].empty()) sites[i].push_back(rest);
+    const EvenSteps& steps =
+        analysis.devices[state.kernels[static_cast<uint32_t>(i)].device].even_steps;
+    if (const auto even = steps.find(static_cast<uint32_t>(i)); even != steps.end()) {
+      AddGaps(even->second, &sites[i]);
+    }
   }
   return sites;
 }
-
-double MeanNs(const SitePart& site) { return site.launches > 0 ? site.time_ns / site.launches : 0; }
 
 // The kinds of a kernel, in order of their mean times, take the launches of its sites in the same
 // order: each kind has as many as were counted of it, and each site keeps its own.
@@ -286,7 +300,7 @@ IdlePairs SampledPairsOf(const ThreadStacks& samples, const IdleByStack& idle,
 void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwners& graph_owners,
                 const std::function<void(uint32_t stack, size_t row, const WorkPart& part)>& take,
                 const std::function<void(const RowErrors& errors)>& end_row) {
-  const std::vector<Sites> sites = SitesOfKernels(state, graph_owners.work);
+  const std::vector<Sites> sites = SitesOfKernels(state, analysis, graph_owners.work);
   std::map<uint32_t, std::vector<const KernelRow*>> rows_by_kernel;
   for (const KernelRow& row : analysis.rows) rows_by_kernel[row.kernel].push_back(&row);
   for (auto& entry : rows_by_kernel) {

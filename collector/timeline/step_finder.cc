@@ -334,9 +334,9 @@ LaunchSequence StepFinder::SequenceOf(const std::vector<Launch>& launches,
   return sequence;
 }
 
-void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
+bool StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
   if (launch.after_untraced && starts->last_kernel.has_value()) starts->last_kernel = kNoKernel;
-  if (pattern.stream.has_value() && launch.stream != *pattern.stream) return;
+  if (pattern.stream.has_value() && launch.stream != *pattern.stream) return false;
   const std::optional<uint32_t> before = std::exchange(starts->last_kernel, launch.kernel);
   // The first launch of all may begin a step, too.
   const auto is = [&](const LaunchMark& mark) {
@@ -346,6 +346,7 @@ void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* st
   if (is(pattern.step)) starts->steps.Add(launch.start_ns);
   if (pattern.call && is(*pattern.call)) starts->calls.Add(launch.start_ns);
   if (pattern.layer && is(*pattern.layer)) starts->layers.Add(launch.start_ns);
+  return is(pattern.step);
 }
 
 void StepFinder::Add(const Activity& activity) {
@@ -353,9 +354,12 @@ void StepFinder::Add(const Activity& activity) {
   if (activity.kernel == kNoKernel) return;
   const Launch launch = {
       .start_ns = activity.start_ns,
+      .duration_ns = activity.end_ns - activity.start_ns,
       .kernel = activity.kernel,
+      .stack = activity.stack,
       .stream = {.stream = activity.stream, .context = activity.context, .source = activity.source},
-      .after_untraced = std::exchange(after_untraced_, false)};
+      .after_untraced = std::exchange(after_untraced_, false),
+      .of_graph = activity.of_graph};
   if (settled_) {
     if (pattern_.has_value()) Follow(*pattern_, launch, &starts_);
     return;
@@ -365,6 +369,7 @@ void StepFinder::Add(const Activity& activity) {
   if (auto found = Found(); found.has_value()) {
     pattern_ = found->first;
     starts_ = std::move(found->second);
+    content_ = ContentBy(*pattern_);
   }
   settled_ = true;
   searched_ = {};
@@ -399,6 +404,34 @@ std::optional<std::pair<StepFinder::Pattern, StepFinder::Starts>> StepFinder::Fo
   Starts starts;
   for (const Launch& launch : searched_) Follow(*pattern, launch, &starts);
   return std::pair(*pattern, std::move(starts));
+}
+
+std::optional<StepContent> StepFinder::Content() const {
+  if (settled_) return content_;
+  const std::optional<Pattern> pattern = SearchPattern();
+  return pattern.has_value() ? ContentBy(*pattern) : std::nullopt;
+}
+
+std::optional<StepContent> StepFinder::ContentBy(const Pattern& pattern) const {
+  if (pattern.call.has_value()) return std::nullopt;
+  StepContent content;
+  Starts starts;
+  bool begun = false;                                    // some step has
+  std::optional<std::vector<StepContent::Launch>> step;  // recorded whole so far
+  for (const Launch& launch : searched_) {
+    if (launch.of_graph) return std::nullopt;
+    if (launch.after_untraced) step.reset();
+    if (Follow(pattern, launch, &starts)) {
+      if (step.has_value()) content.steps.push_back(std::move(*step));
+      step.emplace();
+      begun = true;
+    }
+    const StepContent::Launch one = {
+        .kernel = launch.kernel, .stack = launch.stack, .duration_ns = launch.duration_ns};
+    if (step.has_value()) step->push_back(one);
+    if (!begun) content.before_steps.push_back(one);
+  }
+  return content;
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> StepFinder::Steps() const {

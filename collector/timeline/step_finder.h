@@ -31,6 +31,7 @@
 
 #include "collector/timeline/activity.h"
 #include "collector/timeline/launch_sequence.h"
+#include "collector/timeline/step_content.h"
 #include "collector/timeline/step_starts.h"
 
 namespace utlz {
@@ -59,6 +60,10 @@ class StepFinder {
   };
   std::optional<Layers> FindLayers() const;
 
+  // Of the launches that are searched. Nothing where steps are part of a call, whose other parts
+  // launch otherwise, or where launches are nodes of graphs.
+  std::optional<StepContent> Content() const;
+
  private:
   // A stream of a process.
   struct Stream {
@@ -69,9 +74,12 @@ class StepFinder {
   };
   struct Launch {
     uint64_t start_ns;
+    uint64_t duration_ns;
     uint32_t kernel;
+    uint32_t stack;
     Stream stream;
     bool after_untraced;
+    bool of_graph;
   };
 
   // What marks the beginnings of steps and layers.
@@ -99,7 +107,9 @@ class StepFinder {
   // Of all streams, then of the busiest one; by kernels, then by pairs of them.
   std::optional<Pattern> SearchWith(Find find) const;
   std::optional<Pattern> SearchPattern() const;
-  static void Follow(const Pattern& pattern, const Launch& launch, Starts* starts);
+  // Whether the launch begins a step.
+  static bool Follow(const Pattern& pattern, const Launch& launch, Starts* starts);
+  std::optional<StepContent> ContentBy(const Pattern& pattern) const;
   // Of all launches so far.
   std::optional<std::pair<Pattern, Starts>> Found() const;
 
@@ -109,6 +119,7 @@ class StepFinder {
   bool settled_ = false;
   std::optional<Pattern> pattern_;
   Starts starts_;
+  std::optional<StepContent> content_;  // once the pattern is settled
 };
 
 }  // namespace utlz
