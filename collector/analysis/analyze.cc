@@ -64,6 +64,30 @@ double InGaps(const KernelLaunches& whole, const EvenSteps& even_steps, const Ev
 
 double MeanNs(const KernelSum& sum) { return sum.launches > 0 ? sum.time_ns / sum.launches : 0; }
 
+// `durations`: of the part's recorded launches. `in_gaps`: its launches between windows.
+KernelRow RowOf(const RunState& state, uint32_t index, const KernelPart& part,
+                DurationHistogram durations, const KernelLaunches& whole, double in_gaps) {
+  const Kernel& kernel = state.kernels[index];
+  const auto count = static_cast<double>(kernel.durations.count());
+  const double share = count > 0 ? static_cast<double>(durations.count()) / count : 1;
+  const auto sum_ns = static_cast<double>(kernel.durations.sum_ns());
+  const double time_share = sum_ns > 0 ? static_cast<double>(durations.sum_ns()) / sum_ns : share;
+  // Beside gaps the kernel may last longer or shorter than on average.
+  const double mean_ns =
+      whole.in_gaps.launches > 0 ? MeanNs(whole.in_gaps) : MeanNs(whole.recorded);
+  const double part_mean_ns = share > 0 ? mean_ns * time_share / share : mean_ns;
+  KernelRow row;
+  row.kernel = index;
+  row.part = part;
+  row.durations = std::move(durations);
+  row.launches = whole.recorded.launches * share + in_gaps;
+  row.own_share = state.devices[kernel.device].shared_time.OwnShare(index);
+  row.time_ns = (whole.recorded.time_ns * time_share + in_gaps * part_mean_ns) * row.own_share;
+  row.gap_error_ns = std::sqrt(whole.gap_variance_ns2) * time_share * row.own_share;
+  row.roofline.communication = kernel.communication;
+  return row;
+}
+
 void AddRows(const RunState& state, uint32_t index, const DeviceAnalysis& device, uint64_t now_ns,
              std::vector<KernelRow>* rows) {
   const Kernel& kernel = state.kernels[index];
@@ -81,30 +105,10 @@ void AddRows(const RunState& state, uint32_t index, const DeviceAnalysis& device
                                          : kernel.durations);
   }
   const std::vector<double> gaps = InGapsByPart(parts, durations, in_gaps, even);
-  // Beside gaps the kernel may last longer or shorter than on average.
-  const double mean_ns = MeanNs(whole.recorded);
-  const double beside_gaps =
-      whole.in_gaps.launches > 0 && mean_ns > 0 ? MeanNs(whole.in_gaps) / mean_ns : 1;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts.size() > 1 && durations[i].count() == 0) continue;
-    KernelRow row;
-    row.kernel = index;
-    row.part = parts[i];
-    row.durations = durations[i];
-    const auto count = static_cast<double>(kernel.durations.count());
-    const double share = count > 0 ? static_cast<double>(durations[i].count()) / count : 1;
-    const auto sum_ns = static_cast<double>(kernel.durations.sum_ns());
-    const double time_share =
-        sum_ns > 0 ? static_cast<double>(durations[i].sum_ns()) / sum_ns : share;
-    const double part_mean_ns = share > 0 ? mean_ns * time_share / share : mean_ns;
-    row.launches = whole.recorded.launches * share + gaps[i];
-    row.own_share = state.devices[kernel.device].shared_time.OwnShare(index);
-    row.time_ns = (whole.recorded.time_ns * time_share + gaps[i] * part_mean_ns * beside_gaps) *
-                  row.own_share;
-    row.gap_error_ns = std::sqrt(whole.gap_variance_ns2) * time_share * row.own_share;
-    row.scaled = in_gaps > 0;
-    row.roofline.communication = kernel.communication;
-    rows->push_back(std::move(row));
+    rows->push_back(RowOf(state, index, parts[i], durations[i], whole, gaps[i]));
+    rows->back().scaled = in_gaps > 0;
   }
 }
 
