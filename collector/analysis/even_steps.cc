@@ -201,18 +201,18 @@ class SameStacks {
   std::map<Frames, uint32_t> by_frames_;
 };
 
-// Of one kernel.
+// Launches of one kernel.
 struct StackShares {
-  std::map<uint32_t, double> in_steps;     // by stack
-  std::map<uint32_t, double> of_same;      // the same, by SameStacks
-  std::map<uint32_t, double> had_by_same;  // recorded and not outside
+  std::map<uint32_t, double> in_steps;          // by stack
+  std::map<uint32_t, double> in_steps_by_same;  // by SameStacks
+  std::map<uint32_t, double> had_by_same;       // recorded and not outside, likewise
 };
 
 void DivideAmongStacks(const StackShares& shares, SameStacks* same, EvenKernel* even) {
   double launches = 0;
-  for (const auto& [stack, count] : shares.of_same) launches += count;
+  for (const auto& [stack, count] : shares.in_steps_by_same) launches += count;
   std::vector<double> expected, had;
-  for (const auto& [stack, count] : shares.of_same) {
+  for (const auto& [stack, count] : shares.in_steps_by_same) {
     const auto found = shares.had_by_same.find(stack);
     expected.push_back(even->launches_in_steps * count / launches);
     had.push_back(found == shares.had_by_same.end() ? 0 : found->second);
@@ -220,7 +220,7 @@ void DivideAmongStacks(const StackShares& shares, SameStacks* same, EvenKernel* 
   const std::vector<double> in_gaps = FillUp(expected, had, even->launches_in_gaps);
   std::map<uint32_t, double> of_one;  // in gaps, of a launch in the steps that were counted
   size_t i = 0;
-  for (const auto& [stack, count] : shares.of_same) of_one[stack] = in_gaps[i++] / count;
+  for (const auto& [stack, count] : shares.in_steps_by_same) of_one[stack] = in_gaps[i++] / count;
   for (const auto& [stack, count] : shares.in_steps) {
     even->in_gaps_by_stack[stack] = count * of_one[same->OneOf(stack)];
   }
@@ -233,7 +233,7 @@ void DivideAmongStacks(const RunState& state, const LikeSteps& alike, const Reco
   for (const auto& [kernel, stacks] : CountByStack(BestWithStacks(alike.steps))) {
     for (const auto& [stack, launches] : stacks) {
       kernels[kernel].in_steps[stack] = launches;
-      kernels[kernel].of_same[same.OneOf(stack)] += launches;
+      kernels[kernel].in_steps_by_same[same.OneOf(stack)] += launches;
     }
   }
   const auto add_had = [&](const ByKernelAndStack& counts, double sign) {
