@@ -56,12 +56,6 @@ std::vector<double> InGapsByPart(const std::vector<KernelPart>& parts,
   return FillUp(expected, had, in_gaps);
 }
 
-// Kernels that no even step launches did not run between windows.
-double InGaps(const KernelLaunches& whole, const EvenSteps& even_steps, const EvenKernel* even) {
-  if (even_steps.empty()) return whole.in_gaps.launches;
-  return even == nullptr ? 0 : even->launches_in_gaps;
-}
-
 double MeanNs(const KernelSum& sum) { return sum.launches > 0 ? sum.time_ns / sum.launches : 0; }
 
 // `durations`: of the part's recorded launches. `in_gaps`: its launches between windows.
@@ -94,7 +88,7 @@ void AddRows(const RunState& state, uint32_t index, const DeviceAnalysis& device
   const KernelLaunches whole = LaunchesOf(state, kernel, now_ns);
   const auto even_kernel = device.even_steps.find(index);
   const EvenKernel* even = even_kernel == device.even_steps.end() ? nullptr : &even_kernel->second;
-  const double in_gaps = InGaps(whole, device.even_steps, even);
+  const double in_gaps = even == nullptr ? whole.in_gaps.launches : even->launches_in_gaps;
   if (whole.recorded.launches + in_gaps <= 0) return;
   std::vector<KernelPart> parts(1);
   const auto found = device.attribution.parts_by_kernel.find(index);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -67,17 +66,19 @@ std::vector<const Launches*> BestWithStacks(const std::vector<const Launches*>& 
   return best;
 }
 
-// What one process recorded on the device and what windows say that it ran beside that.
+// What one process recorded on the device.
 struct Recorded {
   std::map<uint32_t, double> launches;  // by kernel
-  double all = 0;
-  double in_gaps = 0;
   size_t windows = 0;
+
+  double LaunchesOf(uint32_t kernel) const {
+    const auto found = launches.find(kernel);
+    return found == launches.end() ? 0 : found->second;
+  }
 };
 
 // Nothing where several processes launch kernels on the device.
-std::optional<Recorded> RecordedOn(const RunState& state, uint32_t device,
-                                   const std::map<uint32_t, double>& in_gaps) {
+std::optional<Recorded> RecordedOn(const RunState& state, uint32_t device) {
   Recorded recorded;
   std::optional<uint32_t> source;
   for (uint32_t i = 0; i < state.kernels.kernels().size(); ++i) {
@@ -86,12 +87,9 @@ std::optional<Recorded> RecordedOn(const RunState& state, uint32_t device,
     for (const KernelShare& share : kernel.shares) {
       if (source.value_or(share.source) != share.source) return std::nullopt;
       source = share.source;
-      const auto launches = static_cast<double>(share.launches + share.untimed);
-      recorded.launches[i] += launches;
-      recorded.all += launches;
+      recorded.launches[i] += static_cast<double>(share.launches + share.untimed);
     }
   }
-  for (const auto& [kernel, launches] : in_gaps) recorded.in_gaps += launches;
   if (!source.has_value()) return std::nullopt;
   const auto process = state.processes.processes().find(*source);
   if (process == state.processes.processes().end()) return std::nullopt;
@@ -99,56 +97,73 @@ std::optional<Recorded> RecordedOn(const RunState& state, uint32_t device,
   return recorded;
 }
 
-// Launches of each kernel in all steps of the run, and how they last.
-void AddSteps(const LikeSteps& alike, const Recorded& recorded, EvenSteps* even) {
-  double in_steps = 0, outside = 0;
+// How kernels last in the steps, and outside. Without those that no step launches and that ran
+// later all the same.
+EvenSteps KernelsOf(const LikeSteps& alike, const Recorded& recorded) {
+  EvenSteps even;
   for (const Launches* step : alike.steps) {
-    in_steps += static_cast<double>(step->size());
     for (const StepContent::Launch& launch : *step) {
-      (*even)[launch.kernel].in_steps.Add(launch.duration_ns);
+      even[launch.kernel].in_steps.Add(launch.duration_ns);
     }
   }
   for (const Launches* part : alike.outside) {
-    outside += static_cast<double>(part->size());
     for (const StepContent::Launch& launch : *part) {
-      const auto found = even->find(launch.kernel);
-      if (found != even->end()) found->second.outside.Add(launch.duration_ns);
+      even[launch.kernel].outside.Add(launch.duration_ns);
     }
   }
-  const double factor = std::max(0.0, recorded.all + recorded.in_gaps - outside) / in_steps;
-  for (auto& [kernel, of_kernel] : *even) {
-    of_kernel.launches_in_steps = factor * static_cast<double>(of_kernel.in_steps.count());
-  }
+  std::erase_if(even, [&](const auto& entry) {
+    const EvenKernel& kernel = entry.second;
+    return kernel.in_steps.count() == 0 &&
+           recorded.LaunchesOf(entry.first) > static_cast<double>(kernel.outside.count());
+  });
+  return even;
 }
 
-// Of each kernel, between windows, so that all add up to as many as the windows say.
-void DivideAmongKernels(const Recorded& recorded, EvenSteps* even) {
-  std::vector<double> expected, had;
-  for (const auto& [kernel, of_kernel] : *even) {
-    const auto found = recorded.launches.find(kernel);
-    const double launches = found == recorded.launches.end() ? 0 : found->second;
-    expected.push_back(of_kernel.launches_in_steps);
-    had.push_back(launches - static_cast<double>(of_kernel.outside.count()));
+// What windows say that ran between them.
+struct InGaps {
+  double of_known = 0;  // of kernels that steps launch, or that ran outside alone
+  double of_others = 0;
+};
+
+InGaps SumOf(const std::map<uint32_t, double>& in_gaps, const EvenSteps& even) {
+  InGaps sum;
+  for (const auto& [kernel, launches] : in_gaps) {
+    (even.contains(kernel) ? sum.of_known : sum.of_others) += launches;
   }
-  const std::vector<double> in_gaps = FillUp(expected, had, recorded.in_gaps);
+  return sum;
+}
+
+// Of each kernel the launches in all steps of the run, and between windows, so that all of these
+// add up to as many as the windows say.
+void DivideAmongKernels(const Recorded& recorded, double all_in_gaps, EvenSteps* even) {
+  std::vector<double> expected, had;
+  double in_recorded_steps = 0, in_steps = all_in_gaps;
+  for (const auto& [kernel, of_kernel] : *even) {
+    had.push_back(recorded.LaunchesOf(kernel) - static_cast<double>(of_kernel.outside.count()));
+    in_recorded_steps += static_cast<double>(of_kernel.in_steps.count());
+    in_steps += had.back();
+  }
+  const double steps = std::max(0.0, in_steps) / in_recorded_steps;
+  for (auto& [kernel, of_kernel] : *even) {
+    of_kernel.launches_in_steps = steps * static_cast<double>(of_kernel.in_steps.count());
+    expected.push_back(of_kernel.launches_in_steps);
+  }
+  const std::vector<double> in_gaps = FillUp(expected, had, all_in_gaps);
   size_t i = 0;
   for (auto& [kernel, of_kernel] : *even) of_kernel.launches_in_gaps = in_gaps[i++];
 }
 
-bool AgreeWithWindows(const EvenSteps& even, const Recorded& recorded,
+bool AgreeWithWindows(const EvenSteps& even, size_t windows, const InGaps& sum,
                       const std::map<uint32_t, double>& in_gaps) {
-  double others = 0, apart = 0;
-  for (const auto& [kernel, launches] : in_gaps) {
-    if (!even.contains(kernel)) others += launches;
-  }
+  double apart = 0;
   for (const auto& [kernel, of_kernel] : even) {
     const auto found = in_gaps.find(kernel);
     const double by_windows = found == in_gaps.end() ? 0 : found->second;
     apart += std::abs(of_kernel.launches_in_gaps - by_windows);
   }
-  const double by_chance = kApartByChance / std::sqrt(static_cast<double>(recorded.windows));
-  return others <= kMostOfOthers * recorded.in_gaps &&
-         (apart + others) / 2 <= by_chance * recorded.in_gaps;
+  const double by_chance = kApartByChance / std::sqrt(static_cast<double>(windows));
+  return sum.of_others <= kMostOfOthers * (sum.of_known + sum.of_others) &&
+         apart / 2 <= by_chance * sum.of_known;
 }
 
 using ByKernelAndStack = std::map<uint32_t, std::map<uint32_t, double>>;
@@ -274,12 +289,13 @@ EvenSteps FindEvenSteps(const RunState& state, uint32_t device,
   const std::optional<StepContent> content = state.devices[device].steps.Content();
   if (!content.has_value()) return {};
   const std::optional<LikeSteps> alike = AlikeOf(*content);
-  const std::optional<Recorded> recorded = RecordedOn(state, device, in_gaps);
-  if (!alike.has_value() || !recorded.has_value() || recorded->in_gaps <= 0) return {};
-  EvenSteps even;
-  AddSteps(*alike, *recorded, &even);
-  DivideAmongKernels(*recorded, &even);
-  if (!AgreeWithWindows(even, *recorded, in_gaps)) return {};
+  const std::optional<Recorded> recorded = RecordedOn(state, device);
+  if (!alike.has_value() || !recorded.has_value()) return {};
+  EvenSteps even = KernelsOf(*alike, *recorded);
+  const InGaps sum = SumOf(in_gaps, even);
+  if (sum.of_known <= 0) return {};
+  DivideAmongKernels(*recorded, sum.of_known, &even);
+  if (!AgreeWithWindows(even, recorded->windows, sum, in_gaps)) return {};
   DivideAmongStacks(state, *alike, *recorded, &even);
   return even;
 }

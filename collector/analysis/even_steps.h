@@ -5,12 +5,13 @@
 // cent. Where steps that were recorded whole are alike, all that ran is known better:
 //
 //   launches of a kernel = outside + steps × (launches of it in a step)
-//   steps = (all launches − all outside) ÷ (launches of a step)
+//   steps = (launches of all such kernels − all outside) ÷ (launches of a step)
 //
-// `outside` is what was recorded before the first step and in unlike steps. All launches are as
-// many as the windows say, since the agent counts what runs between them. The windows must agree:
-// kernels that no step launches, or shares further from those of a step than a few windows differ
-// by chance, show other work between them, and then nothing is said here.
+// `outside` is what was recorded before the first step and in unlike steps. Launches are as many as
+// the windows say, since the agent counts what runs between them. Kernels that no step launches are
+// as windows show them, unless they ran outside alone: then they did not run between windows. The
+// windows must agree: many launches of such kernels, or shares further from those of a step than a
+// few windows differ by chance, show other work between them, and then nothing is said here.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_EVEN_STEPS_H_
 #define UTLZ_COLLECTOR_ANALYSIS_EVEN_STEPS_H_
 
@@ -32,10 +33,12 @@ struct EvenKernel {
   DurationHistogram outside;
 
   // Steps of the run for each that `in_steps` is of.
-  double RecordedSteps() const { return launches_in_steps / static_cast<double>(in_steps.count()); }
+  double RecordedSteps() const {
+    return in_steps.count() == 0 ? 0 : launches_in_steps / static_cast<double>(in_steps.count());
+  }
 };
 
-// By kernel, as KernelTable has them. A kernel that is not in it did not run in a gap.
+// By kernel, as KernelTable has them. A kernel that is not in it is as windows show it.
 using EvenSteps = std::map<uint32_t, EvenKernel>;
 
 // Empty where the device's steps are not even, or too few were recorded whole, or several processes

@@ -23,7 +23,7 @@ namespace utlz {
 // Of one process.
 class ProcessTimeline {
  public:
-  // About 1.3 MiB in all.
+  // About 1.5 MiB in all.
   static constexpr size_t kMostPoints = 4096;
   static constexpr size_t kSearchLaunches = 16384;
 

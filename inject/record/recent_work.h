@@ -19,7 +19,7 @@ struct WorkSums {
 class RecentWork {
  public:
   static constexpr uint64_t kPieceNs = 100'000'000;
-  // So long goes on being recorded throughout after a program has begun, to be known.
+  // A program that has begun is recorded throughout for so long, since less tells too little of it.
   static constexpr uint64_t kPiecesLookedAt = 6;
   static constexpr uint64_t kPieces = 32;  // that are kept
 

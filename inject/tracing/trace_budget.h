@@ -189,7 +189,7 @@ class TraceBudget {
   bool tracing_ = true;
   bool begins_ = true;  // tracing was never off
   Beginning beginning_;
-  bool held_on_ = false;  // until windows are known to follow
+  bool held_on_ = false;            // until windows are known to follow
   bool begins_ahead_ = false;       // of planned windows
   bool opened_for_window_ = false;  // a planned one, which tracing was in at the last turn
   // Cost ÷ traced time, of the last window. Known a turn after its end: CUPTI hands records over

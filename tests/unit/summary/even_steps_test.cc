@@ -25,6 +25,7 @@ constexpr uint32_t kShared = 0;
 struct Oddities {
   uint64_t evaluations = 0;         // one of so many later steps launches another kernel throughout
   uint64_t longer_first_steps = 0;  // these launch more than others
+  uint64_t seldom = 0;              // one of so many later steps launches another one at one place
   uint64_t ranks = 1;               // processes on the device; later ones launch once
 };
 
@@ -64,6 +65,9 @@ class EvenProgram {
   uint32_t KernelAt(uint64_t step, uint64_t place) const {
     const bool later = step >= kFirstSteps;
     if (later && oddities_.evaluations != 0 && step % oddities_.evaluations == 0) return kInStep;
+    if (later && oddities_.seldom != 0 && step % oddities_.seldom == 2 && place == 10) {
+      return kInStep;
+    }
     return place < 2 || place >= kInStep - 2 ? kShared : static_cast<uint32_t>(place);
   }
 
@@ -142,8 +146,9 @@ class EvenProgram {
 
 std::map<std::string, double> LaunchesByKernel(const Summary& summary) {
   std::map<std::string, double> launches;
-  for (const KernelSummary& kernel : summary.kernels())
+  for (const KernelSummary& kernel : summary.kernels()) {
     launches[kernel.name()] += static_cast<double>(kernel.launches());
+  }
   return launches;
 }
 
@@ -174,6 +179,13 @@ TEST(EvenStepsTest, OtherWorkBetweenWindowsIsAsWindowsShowIt) {
   const auto launches = LaunchesByKernel(EvenProgram({.evaluations = 9}).End());
   EXPECT_GT(launches.at("evaluation"), 0.5 * kInStep * kLaterSteps / 9);
   EXPECT_LT(launches.at("kernel_19"), 0.7 * kSteps);
+}
+
+// It was in no step that was recorded whole.
+TEST(EvenStepsTest, AKernelThatFewStepsLaunchIsAsWindowsShowIt) {
+  const auto launches = LaunchesByKernel(EvenProgram({.seldom = 10}).End());
+  EXPECT_GT(launches.at("evaluation"), kLaterSteps / 10.0 + 5) << "of the gaps too";
+  EXPECT_NEAR(launches.at("kernel_19"), kSteps, 2);
 }
 
 TEST(EvenStepsTest, SeveralProcessesOnADeviceAreAsWindowsShowThem) {
