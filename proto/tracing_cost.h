@@ -60,6 +60,8 @@ inline constexpr double kHookShareOfTracedLaunch = 0.7;
 inline constexpr double kUnhookedShareOfTracedLaunch = 0.05;
 // By what a power-limited program is slowed while counters are sampled.
 inline constexpr double kSamplingSlowdown = 0.01;
+// By what it is slowed as long as counters are set, sampled or not (docs/measurements/sampling.md).
+inline constexpr double kSetCountersSlowdown = 0.012;
 
 }  // namespace utlz
 

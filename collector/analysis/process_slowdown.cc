@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collector/analysis/agent_cost.h"
+#include "collector/analysis/counters_cost.h"
 #include "collector/analysis/graph_presence.h"
 #include "collector/analysis/measured_cost.h"
 #include "collector/analysis/presence_cost.h"
@@ -13,13 +14,15 @@
 namespace utlz {
 namespace {
 
-// Of the process's GPU that was sampled longest.
-double LongestSampledNs(const RunState& state, const ProcessState& process) {
-  uint64_t most_ns = 0;
+// Of the process's GPU whose counters cost most.
+CountersCost LargestCountersCost(const RunState& state, const ProcessState& process) {
+  CountersCost largest;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    if (Uses(process, i)) most_ns = std::max(most_ns, SampledNs(state.devices[i]));
+    if (!Uses(process, i)) continue;
+    const CountersCost cost = CountersCostOf(state.devices[i]);
+    if (cost.ns > largest.ns) largest = cost;
   }
-  return static_cast<double>(most_ns);
+  return largest;
 }
 
 // The share of tracing's cost that fell in the first window, a program's start. No gap lies before
@@ -31,8 +34,11 @@ double ShareOfFirstWindow(const ProcessState& process, double tracing_share) {
   return tracing_share * std::min(1.0, in_first / static_cast<double>(recorded));
 }
 
-// Replaces the estimates of tracing and sampling where the measurement has the smaller error.
-void Measure(const ProcessState& process, double felt_share, ProcessSlowdown* slowdown) {
+// Replaces the estimates where the measurement has the smaller error: of tracing, and of counters
+// if these are taken to cost in windows alone. What they cost in the gaps as well, windows that are
+// compared with the gaps do not tell.
+void Measure(const ProcessState& process, double felt_share, bool counters_in_windows,
+             ProcessSlowdown* slowdown) {
   const std::optional<MeasuredCost> measured = MeasureCost(process.windows);
   if (!measured.has_value()) return;
   const double first_share = ShareOfFirstWindow(process, slowdown->tracing.share);
@@ -40,11 +46,12 @@ void Measure(const ProcessState& process, double felt_share, ProcessSlowdown* sl
   const SlowdownPart part{
       std::max(0.0, measured->share) + first_share,
       kNormal95 * measured->standard_error + EstimateErrorShare(felt_share) * first_share};
-  const double estimated_error = slowdown->tracing.error_share + slowdown->sampling.error_share;
+  double estimated_error = slowdown->tracing.error_share;
+  if (counters_in_windows) estimated_error += slowdown->sampling.error_share;
   if (part.error_share >= estimated_error) return;
   slowdown->measured = true;
   slowdown->tracing = part;
-  slowdown->sampling = {};
+  if (counters_in_windows) slowdown->sampling = {};
 }
 
 }  // namespace
@@ -66,11 +73,10 @@ std::optional<ProcessSlowdown> SlowdownOfProcess(const RunState& state, const An
   const double felt_share = FeltShare(idle_share);
   ProcessSlowdown slowdown;
   slowdown.tracing = {*tracing, EstimateErrorShare(felt_share) * *tracing};
-  // Only programs that are limited by power were slowed by it.
-  const double sampling =
-      kSamplingSlowdown * std::min(1.0, LongestSampledNs(state, process) / lived_ns);
-  slowdown.sampling = {sampling, sampling};
-  Measure(process, felt_share, &slowdown);
+  const CountersCost counters = LargestCountersCost(state, process);
+  slowdown.sampling = {std::min(1.0, counters.ns / lived_ns),
+                       std::min(1.0, counters.error_ns / lived_ns)};
+  Measure(process, felt_share, !counters.is_accounted, &slowdown);
   if (const auto presence = PresenceCostOf(process, idle_share, state.NewestNs())) {
     slowdown.presence = {presence->share, presence->error_share};
   }

@@ -6,6 +6,7 @@
 
 #include "collector/clocks.h"
 #include "collector/sampler/channel/sampler_command.h"
+#include "proto/tracing_cost.h"
 
 namespace utlz {
 namespace {
@@ -15,6 +16,13 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kLongestDelayNs = 10'000'000'000;
 // A window of more intervals than this must bring samples; one without any has failed.
 constexpr uint64_t kIntervalsWithSamples = 16;
+// Counters for which nobody plans a window for this long are not wanted now.
+constexpr uint64_t kUnwantedNs = 1'000'000'000;
+// To be set again costs as much as to stay set for so long.
+constexpr double kWorthSettingNs = PowerAccount::kSettingLossNs / kSetCountersSlowdown;
+constexpr uint64_t kLeastLeadNs = 100'000'000;
+constexpr uint64_t kMostLeadNs = 1'000'000'000;
+constexpr uint64_t kLeadMarginNs = 20'000'000;
 
 }  // namespace
 
@@ -26,7 +34,8 @@ CounterSession::CounterSession(const CuptiTable& table, const CudaDevice& device
       counters_(table, device, options, sink_),
       schedule_(options.schedule, now_ns),
       planning_(options.planning),
-      retry_(now_ns) {
+      retry_(now_ns),
+      power_(options.power_loss_ppm, now_ns) {
   if (!planning_.planned) schedule_.SetSteady(now_ns, true);
 }
 
@@ -45,7 +54,8 @@ uint64_t CounterSession::next_step_ns() const {
       return retry_.next_ns();
     case State::kReady:
       if (!planning_.planned) return schedule_.next_start_ns();
-      return plan_.due_ns().value_or(kNever);
+      if (!plan_.due_ns().has_value()) return kNever;
+      return *plan_.due_ns() - (rests_ ? std::min(*plan_.due_ns(), LeadNs()) : 0);
     case State::kSampling:
       return window_.end_ns;
     case State::kYielded:
@@ -61,18 +71,19 @@ void CounterSession::Step(uint64_t now_ns, bool may_begin) {
     TryTake(now_ns);
   } else if (state_ == State::kSampling) {
     EndWindow(now_ns);
-    if (state_ == State::kReady) GetReady(MonotonicNs());
+    if (state_ == State::kReady) GetReady(std::max(now_ns, MonotonicNs()));
   } else if (planning_.planned && plan_.Missed(now_ns)) {
     GetReady(now_ns);
   } else if (may_begin) {
-    BeginWindow(now_ns);
+    rests_ ? EndRest(now_ns) : BeginWindow(now_ns);
   }
 }
 
 void CounterSession::TryTake(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
+  rests_ = false;
   absl::Status status = counters_.Take();
-  if (status.ok()) status = counters_.Configure(turns_.next());
+  if (status.ok()) status = SetCounters(now_ns);
   schedule_.SetUp(ProcessCpuNs() - cpu_before_ns);
   if (!status.ok()) {
     Block(now_ns, status);
@@ -85,6 +96,7 @@ void CounterSession::TryTake(uint64_t now_ns) {
 
 void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
   counters_.Disable();
+  power_.GivenUp(now_ns);
   reason_ = counters_.Explain(status);
   if (reason_.permanent) {
     state_ = State::kDead;
@@ -99,10 +111,62 @@ void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
   }
 }
 
+absl::Status CounterSession::SetCounters(uint64_t now_ns) {
+  const uint64_t settings = counters_.settings();
+  const uint64_t begun_ns = MonotonicNs();
+  const absl::Status status = counters_.ConfigureOnce(turns_.next());
+  if (counters_.settings() == settings) return status;
+  setting_took_ns_ = MonotonicNs() - begun_ns;
+  power_.Set(now_ns);
+  return status;
+}
+
+bool CounterSession::IsToRest(uint64_t now_ns) const {
+  if (planning_.always_wanted || !power_.HasLimit() || !power_.IsLimited(now_ns)) return false;
+  if (rests_ || power_.IsEmpty()) return true;
+  const uint64_t start_ns = schedule_.next_start_ns();
+  return static_cast<double>(start_ns - std::min(start_ns, now_ns)) > kWorthSettingNs ||
+         (announced_ns_ != 0 && now_ns > announced_ns_ + kUnwantedNs);
+}
+
+void CounterSession::Rest(uint64_t now_ns) {
+  if (rests_) return;
+  const uint64_t cpu_before_ns = ProcessCpuNs();
+  counters_.Disable();
+  schedule_.Spent(ProcessCpuNs() - cpu_before_ns);
+  power_.GivenUp(now_ns);
+  rests_ = true;
+}
+
+void CounterSession::EndRest(uint64_t now_ns) {
+  const uint64_t cpu_before_ns = ProcessCpuNs();
+  rests_ = false;
+  const absl::Status status = SetCounters(now_ns);
+  schedule_.Spent(ProcessCpuNs() - cpu_before_ns);
+  if (!status.ok()) Block(now_ns, status);
+}
+
+void CounterSession::SetPowerLimited(uint64_t now_ns, bool limited) {
+  limited ? power_.Limited(now_ns) : power_.Advance(now_ns);
+  if (state_ != State::kReady || !planning_.planned || plan_.planned_ns()) return;
+  if (IsToRest(now_ns) != rests_) GetReady(now_ns);
+}
+
+uint64_t CounterSession::ReadyNs(uint64_t now_ns) const {
+  const uint64_t start_ns = schedule_.next_start_ns();
+  if (!rests_ || start_ns == kNever) return start_ns;
+  return std::max({start_ns, power_.AffordsAtNs(now_ns), now_ns + LeadNs()});
+}
+
+uint64_t CounterSession::LeadNs() const {
+  return std::clamp(setting_took_ns_ / 2 * 3 + kLeadMarginNs, kLeastLeadNs, kMostLeadNs);
+}
+
 void CounterSession::BeginWindow(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
   plan_.Begin();
-  absl::Status status = counters_.ConfigureOnce(turns_.next());
+  announced_ns_ = 0;
+  absl::Status status = SetCounters(now_ns);
   const uint64_t cpu_configured_ns = ProcessCpuNs();
   schedule_.Spent(cpu_configured_ns - cpu_before_ns);
   if (status.ok()) status = counters_.Start();
@@ -118,7 +182,7 @@ uint64_t CounterSession::WindowNs() const {
 }
 
 void CounterSession::RequestWindow(uint64_t now_ns) {
-  const uint64_t before_ns = schedule_.next_start_ns();
+  const uint64_t before_ns = ReadyNs(now_ns);
   schedule_.RequestWindow(now_ns);
   GetReadySooner(now_ns, before_ns);
 }
@@ -126,12 +190,12 @@ void CounterSession::RequestWindow(uint64_t now_ns) {
 // Not once the planned window is settled: agents may have begun to trace in it already.
 void CounterSession::GetReadySooner(uint64_t now_ns, uint64_t before_ns) {
   if (state_ != State::kReady || plan_.Settled(now_ns)) return;
-  if (schedule_.next_start_ns() < before_ns) GetReady(now_ns);
+  if (ReadyNs(now_ns) < before_ns) GetReady(now_ns);
 }
 
 void CounterSession::SetProgress(uint64_t now_ns, uint64_t progress) {
   turns_.BaseKnown((progress & kProgressBaseKnown) != 0);
-  const uint64_t before_ns = schedule_.next_start_ns();
+  const uint64_t before_ns = ReadyNs(now_ns);
   schedule_.SetHurried(now_ns, (progress & kProgressPerhapsOnce) != 0);
   schedule_.SetSteady(now_ns, (progress & kProgressSteady) != 0);
   GetReadySooner(now_ns, before_ns);
@@ -144,8 +208,11 @@ void CounterSession::SetDuty(uint64_t now_ns, uint32_t duty_ppm) {
 
 uint64_t CounterSession::WindowAt(uint64_t now_ns, uint64_t begin_ns) {
   if (!planning_.planned || state_ != State::kReady) return kNever;
-  const uint64_t latest_ns = std::max(now_ns, schedule_.next_start_ns()) + kLongestDelayNs;
-  return plan_.PlanAt(now_ns, std::min(begin_ns, latest_ns));
+  const uint64_t ready_ns = ReadyNs(now_ns);
+  const uint64_t latest_ns = std::max(now_ns, ready_ns) + kLongestDelayNs;
+  // Counters that rest cannot be set in no time.
+  const uint64_t asked_ns = rests_ ? std::max(begin_ns, ready_ns) : begin_ns;
+  return plan_.PlanAt(now_ns, std::min(asked_ns, latest_ns));
 }
 
 void CounterSession::SetPlanning(uint64_t now_ns, const WindowPlanning& planning) {
@@ -158,23 +225,31 @@ void CounterSession::SetPlanning(uint64_t now_ns, const WindowPlanning& planning
 
 void CounterSession::GetReady(uint64_t now_ns) {
   plan_.Clear();
-  if (!planning_.planned) return;
-  const uint64_t cpu_before_ns = ProcessCpuNs();
-  const absl::Status status = counters_.ConfigureOnce(turns_.next());
-  schedule_.Spent(ProcessCpuNs() - cpu_before_ns);
-  if (!status.ok()) return Block(now_ns, status);
-  const uint64_t start_ns = schedule_.next_start_ns();
+  if (!planning_.planned) {
+    rests_ = false;
+    return;
+  }
+  power_.Advance(now_ns);
+  if (IsToRest(now_ns)) {
+    Rest(now_ns);
+  } else {
+    EndRest(now_ns);
+    if (state_ != State::kReady) return;
+  }
+  const uint64_t start_ns = ReadyNs(now_ns);
   if (start_ns == kNever) return;
-  if (planning_.always_wanted) plan_.BeginAlone(std::max(now_ns, start_ns));
-  sink_(FRAME_SAMPLER_READY, Ready());
+  announced_ns_ = std::max(now_ns, start_ns);
+  if (planning_.always_wanted) plan_.BeginAlone(announced_ns_);
+  sink_(FRAME_SAMPLER_READY, Ready(now_ns));
 }
 
-SamplerReady CounterSession::Ready() const {
-  const uint64_t start_ns = schedule_.next_start_ns();
+SamplerReady CounterSession::Ready(uint64_t now_ns) const {
+  const uint64_t start_ns = ReadyNs(now_ns);
   SamplerReady ready;
   ready.set_device_uuid(device_.uuid);
   ready.set_time_ns(RealtimeNs() + (start_ns - std::min(start_ns, MonotonicNs())));
   ready.set_window_ns(WindowNs());
+  if (rests_) ready.set_lead_ns(LeadNs());
   return ready;
 }
 
@@ -191,7 +266,7 @@ void CounterSession::SendDescriptions(const FrameSink& sink) const {
   counters_.SendDescriptions(sink);
   if (!planning_.planned || state_ != State::kReady || schedule_.next_start_ns() == kNever) return;
   if (!plan_.planned_ns()) {
-    sink(FRAME_SAMPLER_READY, Ready());
+    sink(FRAME_SAMPLER_READY, Ready(MonotonicNs()));
   } else {
     sink(FRAME_SAMPLER_WINDOW, PlannedWindow());
   }
@@ -245,6 +320,7 @@ void CounterSession::Yield(uint64_t now_ns) {
   if (sampling()) EndWindow(now_ns);
   if (state_ == State::kDead) return;
   counters_.Disable();
+  power_.GivenUp(now_ns);
   state_ = State::kYielded;
 }
 

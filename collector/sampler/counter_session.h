@@ -2,6 +2,10 @@
 // them up when asked, and tries again when somebody else has them. A state machine that is stepped;
 // it never waits.
 //
+// While power limits the GPU's clock, counters that are set cost it (power_account.h). Where
+// windows are planned the session therefore rests between bursts of them: it stays kReady, gives
+// the counters up, and sets them again shortly before the next window that is planned.
+//
 //   kBlocked ──taken──▶ kReady ──a window is due──▶ kSampling ──it ends──▶ kReady
 //   kReady, kSampling, kBlocked ──failure──▶ kBlocked, or kDead where no time will help
 //   all but kDead ──Yield──▶ kYielded ──Resume──▶ kBlocked
@@ -20,6 +24,7 @@
 #include "collector/sampler/device_counters.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
+#include "collector/sampler/power_account.h"
 #include "collector/sampler/retry_pace.h"
 #include "collector/sampler/set_turns.h"
 #include "collector/sampler/window_plan.h"
@@ -41,6 +46,7 @@ struct WindowPlanning {
 struct CounterSessionOptions : DeviceCountersOptions {
   WindowScheduleOptions schedule;
   WindowPlanning planning;
+  uint32_t power_loss_ppm = 0;  // SamplerOptions
 };
 
 struct CounterStatistics {
@@ -97,6 +103,10 @@ class CounterSession {
   void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
   // What collectors know of the load: SamplingProgress.
   void SetProgress(uint64_t now_ns, uint64_t progress);
+  // Whether power limits the GPU's clock, as NVML says several times a second.
+  void SetPowerLimited(uint64_t now_ns, bool limited);
+  // What counters that were set have cost the GPU meanwhile.
+  double set_counters_cost_ns() const { return power_.lost_ns(); }
   void SetIdleCpu(uint64_t now_ns, uint32_t ppm) { schedule_.SetIdleCpu(now_ns, ppm); }
   // CPU time that collectors took for what was sampled here.
   void SpentByCollectors(uint64_t now_ns, uint64_t cpu_ns) {
@@ -119,11 +129,21 @@ class CounterSession {
   uint64_t WindowNs() const;
   void TryTake(uint64_t now_ns);
   void Block(uint64_t now_ns, const absl::Status& status);
+  // To the set that is next, unless they are.
+  absl::Status SetCounters(uint64_t now_ns);
+  // Whether the counters are not worth their cost until the next window.
+  bool IsToRest(uint64_t now_ns) const;
+  void Rest(uint64_t now_ns);
+  void EndRest(uint64_t now_ns);
+  // When the next window may begin.
+  uint64_t ReadyNs(uint64_t now_ns) const;
+  // So long before a window counters that rest are set.
+  uint64_t LeadNs() const;
   void BeginWindow(uint64_t now_ns);
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
   void GetReadySooner(uint64_t now_ns, uint64_t before_ns);
-  SamplerReady Ready() const;
+  SamplerReady Ready(uint64_t now_ns) const;
   void EndWindow(uint64_t now_ns);
   absl::Status CheckWindow(const WindowResult& window, uint64_t on_ns, uint64_t interval_ns);
   bool CountWindow(const WindowActivity& activity, uint64_t on_ns);
@@ -136,6 +156,10 @@ class CounterSession {
   WindowPlan plan_;
   SetTurns turns_;
   RetryPace retry_;
+  PowerAccount power_;
+  bool rests_ = false;
+  uint64_t setting_took_ns_ = 0;  // the last time
+  uint64_t announced_ns_ = 0;     // from when on a window may be planned, as was said last
   State state_ = State::kBlocked;
   Window window_;
   SourceReason reason_;

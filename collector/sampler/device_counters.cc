@@ -99,6 +99,8 @@ absl::Status DeviceCounters::Configure(SampledSet set) {
   if (!status.ok()) return status;
   setting.set_end_ns(RealtimeNs());
   sink_(FRAME_COUNTER_SETTING, setting);
+  ++settings_;
+  longest_window_ns_ = sampler_->longest_window_ns();
   configured_ = place;
   return absl::OkStatus();
 }

@@ -50,6 +50,8 @@ class DeviceCounters {
   absl::Status Configure(SampledSet set);
   // The same, unless they are set to it.
   absl::Status ConfigureOnce(SampledSet set);
+  // How often they were set.
+  uint64_t settings() const { return settings_; }
   // Begins a window of the set that is configured.
   absl::Status Start();
   // Ends it, and sends its samples.
@@ -63,7 +65,8 @@ class DeviceCounters {
   SourceReason Explain(const absl::Status& failure) const;
   bool leased_elsewhere() const { return leased_elsewhere_; }
   int listener() const { return lease_.has_value() ? lease_->listener() : -1; }
-  uint64_t longest_window_ns() const { return sampler_->longest_window_ns(); }
+  // Of the set that was configured last.
+  uint64_t longest_window_ns() const { return longest_window_ns_; }
   const std::string& chip() const { return chip_; }
   // For a subscriber that joins: the sets so far.
   void SendDescriptions(const FrameSink& sink) const;
@@ -86,6 +89,8 @@ class DeviceCounters {
   std::vector<MetricSetSamples> sets_;
   std::map<SampledSet, size_t> places_;  // in sets_, of those that this chip has
   std::optional<size_t> configured_;     // of sets_
+  uint64_t longest_window_ns_ = 0;
+  uint64_t settings_ = 0;
 };
 
 }  // namespace utlz

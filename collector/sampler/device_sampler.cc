@@ -23,6 +23,10 @@ void AddSince(const SamplerStatus& first, const SamplerStatus& last, SamplerStat
   sum->set_samples_lost(sum->samples_lost() + Since(last.samples_lost(), first.samples_lost()));
   sum->set_windows(sum->windows() + Since(last.windows(), first.windows()));
   sum->set_sampling_ns(sum->sampling_ns() + Since(last.sampling_ns(), first.sampling_ns()));
+  if (last.has_set_counters_cost_ns()) {
+    sum->set_set_counters_cost_ns(sum->set_counters_cost_ns() +
+                                  Since(last.set_counters_cost_ns(), first.set_counters_cost_ns()));
+  }
   sum->set_sampler_cpu_ns(sum->sampler_cpu_ns() +
                           Since(last.sampler_cpu_ns(), first.sampler_cpu_ns()));
 }
@@ -92,7 +96,9 @@ void DeviceSampler::StepTotals(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
   totals_->Read();
   if (totals_->readings() >= kReadingsPerBatch) sink_(FRAME_DEVICE_TOTALS, totals_->Take());
-  if (counters_ != nullptr) counters_->Spent(ProcessCpuNs() - cpu_before_ns);
+  if (counters_ == nullptr) return;
+  counters_->Spent(ProcessCpuNs() - cpu_before_ns);
+  counters_->SetPowerLimited(now_ns, (totals_->clock_limits() & nvml::kClocksLimitedByPower) != 0);
 }
 
 bool DeviceSampler::Subscribe(SubscriberKind kind) {
@@ -164,6 +170,7 @@ SamplerStatus DeviceSampler::Status() const {
     status.set_samples_lost(statistics.lost);
     status.set_windows(statistics.windows);
     status.set_sampling_ns(statistics.sampling_ns);
+    status.set_set_counters_cost_ns(static_cast<uint64_t>(counters_->set_counters_cost_ns()));
   }
   AddShared(&status);
   return status;

@@ -86,6 +86,7 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
   session.schedule.cpu_burst_ns = options_.cpu_burst_ns;
   session.schedule.steady_reserve_ns = SteadyReserveNs(options_.cpu_burst_ns);
   session.schedule.seed = RealtimeNs();
+  session.power_loss_ppm = options_.power_loss_ppm;
   session.planning = subscribers_.Planning(device.uuid);
   session.lease_folder = lease_folder_;
   samplers_.push_back(std::make_unique<DeviceSampler>(

@@ -45,7 +45,7 @@ class WindowPlan {
   bool Settled(uint64_t now_ns) const { return planned_ns_ && *planned_ns_ < now_ns + kSettledNs; }
   // Whether the next window must be prepared anew: nobody would trace in the one that was planned.
   bool Missed(uint64_t now_ns) const {
-    return is_cut_ || (planned_ns_ && now_ns - *planned_ns_ > kLatestBeginNs);
+    return is_cut_ || (planned_ns_ && now_ns > *planned_ns_ + kLatestBeginNs);
   }
   // When something is due; none: after a command only.
   std::optional<uint64_t> due_ns() const {

@@ -104,12 +104,13 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
       wake_(std::move(wake)),
       sampler_(
           [this](uint16_t type, std::string_view payload) { recorder_.Record(0, type, payload); },
-          [this](const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns) {
-            planner_.SamplerReady(device_uuid, ClockReading::Now().ToMonotonicNs(ready_ns),
-                                  window_ns);
+          [this](const SamplerReady& ready) {
+            planner_.SamplerReady(ready.device_uuid(),
+                                  ClockReading::Now().ToMonotonicNs(ready.time_ns()),
+                                  ready.window_ns(), ready.lead_ns());
           },
-          [this](const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns) {
-            TraceAlong(device_uuid, begin_ns, window_ns);
+          [this](const SamplerWindow& window) {
+            TraceAlong(window.device_uuid(), window.begin_ns(), window.window_ns());
           }),
       agents_(epoll_.get(), options,
               [this](uint32_t source, uint16_t type, std::string_view payload) {

@@ -5,13 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/profile.pb.h"
-#include "proto/sampler.pb.h"
 
 namespace utlz {
 namespace {
 
 // Few windows: as much as the hardware tells of each.
 constexpr uint64_t kFineIntervalNs = 5000;
+// Of the overhead budget, what counters may cost a GPU whose clock is limited by power. Agents
+// leave 0.3 of it, too, for what they cannot count.
+constexpr uint32_t kBudgetsOfPowerLoss = 4;
 // Less attribution is said with the next.
 constexpr uint64_t kWorthSayingNs = 1'000'000;
 // To read what a window under way has counted.
@@ -28,6 +30,7 @@ void SamplerFeed::Start(const SessionOptions& session, SamplingWindows windows) 
       session.counters == CountersMode::kAuto || session.counters == CountersMode::kSample;
   options.options.counters = wants_counters_;
   options.options.planned_windows = windows != SamplingWindows::kItsOwn;
+  options.options.power_loss_ppm = session.overhead_budget_ppm / kBudgetsOfPowerLoss;
   if (windows == SamplingWindows::kFewPlanned) options.options.interval_ns = kFineIntervalNs;
   absl::StatusOr<std::unique_ptr<SamplerClient>> client = SamplerClient::Start(options);
   if (client.ok()) {
@@ -113,12 +116,12 @@ void SamplerFeed::Forward(uint16_t type, std::string_view payload) {
   if (type == FRAME_SAMPLER_READY) {
     SamplerReady message;
     if (message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-      ready_(message.device_uuid(), message.time_ns(), message.window_ns());
+      ready_(message);
     }
   } else if (type == FRAME_SAMPLER_WINDOW) {
     SamplerWindow message;
     if (message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-      decided_(message.device_uuid(), message.begin_ns(), message.window_ns());
+      decided_(message);
     }
   } else if (type >= FRAME_METRIC_SET && type < FRAME_RUN_START) {
     has_samples_ = has_samples_ || type == FRAME_SAMPLES;

@@ -14,6 +14,7 @@
 
 #include "collector/sampler/channel/sampler_client.h"
 #include "collector/session/session_options.h"
+#include "proto/sampler.pb.h"
 
 namespace utlz {
 
@@ -28,13 +29,12 @@ class SamplerFeed {
  public:
   using FrameSink = std::function<void(uint16_t type, std::string_view payload)>;
 
-  // The sampler can open a window on this GPU.
-  using ReadySink =
-      std::function<void(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns)>;
+  using ReadySink = std::function<void(const SamplerReady&)>;
+  using WindowSink = std::function<void(const SamplerWindow&)>;
 
-  // `sink` gets frames of the sampler's types only, `decided` when a window begins that another
-  // collector asked for.
-  SamplerFeed(FrameSink sink, ReadySink ready, ReadySink decided)
+  // `sink` gets frames of the sampler's types only, `ready` when the sampler can open a window,
+  // `decided` when one begins that another collector asked for.
+  SamplerFeed(FrameSink sink, ReadySink ready, WindowSink decided)
       : sink_(std::move(sink)), ready_(std::move(ready)), decided_(std::move(decided)) {}
 
   // Starts the session's sampler, which takes no counters, only totals, where its mode says so.
@@ -73,7 +73,7 @@ class SamplerFeed {
 
   FrameSink sink_;
   ReadySink ready_;
-  ReadySink decided_;
+  WindowSink decided_;
   std::unique_ptr<SamplerClient> client_;
   std::map<std::string, uint64_t> progress_;  // as it was said last, by GPU
   std::map<std::string, uint64_t> spent_ns_;  // the same

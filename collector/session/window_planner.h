@@ -58,6 +58,8 @@ class WindowPlanner {
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
+  // As many of these are made up for once a sampler is ready that was not for long.
+  static constexpr uint64_t kMostMadeUpFor = 6;
   // A window that was asked for: long, on all GPUs at once, and not soon after another.
   static constexpr uint64_t kLongNs = 1'000'000'000;
   static constexpr uint64_t kLongPauseNs = 60'000'000'000;
@@ -67,9 +69,10 @@ class WindowPlanner {
   WindowPlanner(uint64_t now_ns, uint64_t seed, uint64_t pause_ns = kPauseNs)
       : pause_ns_(pause_ns), begun_ns_(now_ns), random_state_(seed | 1) {}
 
-  // The sampler can open a window of this length on the device, from `ready_ns` on. Any values are
-  // taken: they are bounded.
-  void SamplerReady(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns);
+  // The sampler can open a window of this length on the device, from `ready_ns` on, if it hears of
+  // it `lead_ns` before: it sets the counters first. Any values are taken: they are bounded.
+  void SamplerReady(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns,
+                    uint64_t lead_ns = 0);
 
   // The sampler, which others share, will open a window at `begin_ns`, whatever it was asked for:
   // what the processes on that GPU are to make of it. None where one is under way, or where it
@@ -77,7 +80,7 @@ class WindowPlanner {
   std::optional<DeviceWindow> SamplerDecided(uint64_t now_ns, const std::string& device_uuid,
                                              uint64_t begin_ns, uint64_t window_ns);
 
-  // On these GPUs one window in kSeldomNs is sampled; the others only trace.
+  // On these GPUs one window in kSeldomNs is sampled, in the mean; the others only trace.
   void SampleSeldom(std::set<std::string> uuids) { seldom_ = std::move(uuids); }
 
   // On these GPUs every process is recorded throughout, and needs no notice of a window. Neither is
@@ -106,11 +109,13 @@ class WindowPlanner {
   struct Sampler {
     uint64_t ready_ns = 0;
     uint64_t window_ns = 0;
+    uint64_t lead_ns = 0;
   };
   struct DevicePlan {
+    uint64_t set_ns = 0;  // from when on the sampler is busy with it
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;
-    uint64_t sampled_ns = 0;         // when the last window that is sampled began
+    uint64_t next_seldom_ns = 0;     // when it is time for the next that is sampled
     std::optional<Sampler> sampler;  // until it is asked when
   };
 
@@ -120,9 +125,11 @@ class WindowPlanner {
   // The time of the fewest whole steps that take at least `length_ns`; `length_ns` itself if that
   // is more than kMostGrowth times as long.
   uint64_t InWholeSteps(uint64_t length_ns) const;
+  // A window of the device is sampled at `begin_ns`.
+  void Sampled(const std::string& uuid, uint64_t begin_ns);
   // When a device whose sampler is silent gets its next window.
   uint64_t IdleUntilNs(const DevicePlan& plan) const;
-  uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns) const;
+  uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns, uint64_t lead_ns) const;
   uint64_t DitherNs(uint64_t most_ns);
 
   uint64_t pause_ns_;

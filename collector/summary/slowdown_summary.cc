@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "collector/analysis/agent_cost.h"
+#include "collector/analysis/counters_cost.h"
 #include "collector/analysis/graph_presence.h"
 #include "collector/analysis/measured_cost.h"
 #include "collector/analysis/presence_cost.h"
@@ -91,6 +92,17 @@ double StepsTimeNs(const RunState& state, const StepsSpan& steps, const CaptureS
   return time_ns;
 }
 
+// By the counters of the GPU that the steps are of.
+SlowdownPart CountersCostOfSteps(const RunState& state, const StepsSpan& steps, double steps_ns,
+                                 double sampled_share) {
+  const CountersCost cost = CountersCostOf(state.devices[steps.device]);
+  if (!cost.is_accounted) {
+    return {kSamplingSlowdown * sampled_share, kSamplingSlowdown * sampled_share};
+  }
+  // Power limits the clock where the program works: in its steps.
+  return {std::min(1.0, cost.ns / steps_ns), std::min(1.0, cost.error_ns / steps_ns)};
+}
+
 // Of all steps, by that of the traced ones: those between windows pay for CUPTI's presence alone.
 SlowdownPart SlowdownOfAllSteps(const RunState& state, const Analysis& analysis,
                                 const SlowdownPart& of_traced, const CaptureSummary& capture) {
@@ -100,8 +112,8 @@ SlowdownPart SlowdownOfAllSteps(const RunState& state, const Analysis& analysis,
   if (steps_ns <= 0) return of_traced;
   const double traced_share =
       std::min(1.0, analysis.devices[steps.device].part.TimeNs() / steps_ns);
-  const double sampling =
-      kSamplingSlowdown * traced_share * std::min(1.0, capture.steps_sampled_share());
+  const SlowdownPart counters = CountersCostOfSteps(
+      state, steps, steps_ns, traced_share * std::min(1.0, capture.steps_sampled_share()));
   const double run_ns = state.run_start.has_value()
                             ? static_cast<double>(state.NewestNs() - state.run_start->time_ns())
                             : steps_ns;
@@ -109,8 +121,8 @@ SlowdownPart SlowdownOfAllSteps(const RunState& state, const Analysis& analysis,
   const auto presence = [&](double share) {
     return std::min(untraced_share, share * std::max(1.0, run_ns / steps_ns));
   };
-  return {traced_share * of_traced.share + sampling + presence(capture.presence_cost_share()),
-          traced_share * of_traced.error_share + sampling +
+  return {traced_share * of_traced.share + counters.share + presence(capture.presence_cost_share()),
+          traced_share * of_traced.error_share + counters.error_share +
               presence(capture.presence_cost_error_share())};
 }
 

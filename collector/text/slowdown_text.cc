@@ -66,11 +66,12 @@ std::string SlowdownText(const CaptureSummary& capture) {
 
 std::string SlowdownPartsText(const CaptureSummary& capture) {
   const SlowdownSummary& slowdown = capture.slowdown();
+  const bool sampling_measured = slowdown.measured() && slowdown.sampling_share() <= 0;
   const struct {
     const char* text;
     double share;
   } parts[] = {
-      {slowdown.measured() ? "by tracing and sampling " : "by tracing ", slowdown.tracing_share()},
+      {sampling_measured ? "by tracing and sampling " : "by tracing ", slowdown.tracing_share()},
       {"by sampling ", slowdown.sampling_share()},
       {"by CUPTI's presence ", slowdown.presence_share()},
       {"at start and end ", slowdown.start_and_end_share()}};

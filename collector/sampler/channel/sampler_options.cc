@@ -25,6 +25,7 @@ bool SetOption(const std::string& name, const std::string& value, SamplerOptions
   if (name == "--duty-ppm") return ParseNumber(value, &options->duty_ppm);
   if (name == "--cpu-budget-ppm") return ParseNumber(value, &options->cpu_budget_ppm);
   if (name == "--cpu-burst-ns") return ParseNumber(value, &options->cpu_burst_ns);
+  if (name == "--power-loss-ppm") return ParseNumber(value, &options->power_loss_ppm);
   if (name == "--all-devices") return absl::SimpleAtob(value, &options->all_devices);
   if (name == "--planned-windows") return absl::SimpleAtob(value, &options->planned_windows);
   if (name == "--counters") return absl::SimpleAtob(value, &options->counters);
@@ -48,6 +49,7 @@ std::vector<std::string> SamplerArguments(const SamplerOptions& options) {
       absl::StrCat("--duty-ppm=", options.duty_ppm),
       absl::StrCat("--cpu-budget-ppm=", options.cpu_budget_ppm),
       absl::StrCat("--cpu-burst-ns=", options.cpu_burst_ns),
+      absl::StrCat("--power-loss-ppm=", options.power_loss_ppm),
       absl::StrCat("--all-devices=", options.all_devices ? "true" : "false"),
       absl::StrCat("--planned-windows=", options.planned_windows ? "true" : "false"),
       absl::StrCat("--counters=", options.counters ? "true" : "false"),

@@ -24,6 +24,9 @@ struct SamplerOptions {
   uint32_t cpu_budget_ppm = 42'000;
   // CPU time that the sampler may spend ahead of its budget, so that short runs are sampled well.
   uint64_t cpu_burst_ns = 2'000'000'000;
+  // What counters that are set may cost a GPU whose clock is limited by power, in millionths of the
+  // time; where windows are planned. 0 = no limit.
+  uint32_t power_loss_ppm = 0;
   // Sample every GPU from the start. Otherwise the only GPU of a machine is sampled from the start,
   // and of several only those that SamplerClient::UseDevice names.
   bool all_devices = false;

@@ -101,7 +101,8 @@ void NvmlTotals::ReadPlain(bool with_energy) {
   unsigned long long limits = 0;
   const bool limits_known = table_.device_get_clock_limits != nullptr &&
                             table_.device_get_clock_limits(handle_, &limits) == nvml::kSuccess;
-  batch_.add_clock_limit_reasons(limits_known ? limits : 0);
+  clock_limits_ = limits_known ? limits : 0;
+  batch_.add_clock_limit_reasons(clock_limits_);
 }
 
 void NvmlTotals::ReadGpm() {

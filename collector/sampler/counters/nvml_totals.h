@@ -30,6 +30,9 @@ class NvmlTotals {
   // The last one, with the energy.
   void ReadLast();
 
+  // By the last reading, nvml::kClocks…; 0 where NVML does not tell.
+  uint64_t clock_limits() const { return clock_limits_; }
+
   int readings() const { return batch_.time_ns_size(); }
   // Also counts the processes on the GPU, which costs more: NVML asks for each.
   DeviceTotalsBatch Take();
@@ -48,6 +51,7 @@ class NvmlTotals {
   nvml::GpmSampleHandle* older_ = nullptr;  // null where there is no GPM
   nvml::GpmSampleHandle* newer_ = nullptr;
   bool has_older_ = false;
+  uint64_t clock_limits_ = 0;
   std::unique_ptr<nvml::GpmMetricsGet> gpm_;  // 40 KB, kept between readings
   DeviceTotalsBatch batch_;
 };

@@ -28,6 +28,10 @@ inline constexpr uint64_t kClocksHardwareSlowdown = 0x8;
 inline constexpr uint64_t kClocksSoftwareThermal = 0x20;
 inline constexpr uint64_t kClocksHardwareThermal = 0x40;
 inline constexpr uint64_t kClocksPowerBrake = 0x80;
+// Of these, the limits that a GPU meets the sooner, the more power it takes.
+inline constexpr uint64_t kClocksLimitedByPower = kClocksSoftwarePowerCap |
+                                                  kClocksHardwareSlowdown | kClocksSoftwareThermal |
+                                                  kClocksHardwareThermal | kClocksPowerBrake;
 
 struct Utilization {
   unsigned gpu = 0;
@@ -61,8 +65,8 @@ enum GpmMetricId : unsigned {
   kGpmFp64Active = 11,
   kGpmFp32Active = 12,
   kGpmFp16Active = 13,
-  kGpmPcieTx = 20,  // MiB/s
-  kGpmPcieRx = 21,  // MiB/s
+  kGpmPcieTx = 20,    // MiB/s
+  kGpmPcieRx = 21,    // MiB/s
   kGpmNvlinkRx = 60,  // all links together, MiB/s
   kGpmNvlinkTx = 61,  // all links together, MiB/s
 };

@@ -86,6 +86,29 @@ TEST_F(ProcessSlowdownTest, IsMeasuredWhereWindowsTellMore) {
   EXPECT_EQ(slowdown.sampling.share, 0) << "windows are sampled too";
 }
 
+// Windows that are compared with the gaps beside them do not tell what costs in both.
+TEST_F(ProcessSlowdownTest, WhatSetCountersCostIsAddedToWhatIsMeasured) {
+  process_.windows = WindowsOf(16'000, 17'000, 60, 0.001, true);
+  state_.devices[0].status.emplace();
+  state_.devices[0].status->set_sampling_ns(2'000'000'000);
+  state_.devices[0].status->set_set_counters_cost_ns(120'000'000);
+  const ProcessSlowdown slowdown = Found();
+  EXPECT_TRUE(slowdown.measured);
+  EXPECT_DOUBLE_EQ(slowdown.tracing.share, MeasureCost(process_.windows)->share);
+  EXPECT_NEAR(slowdown.sampling.share, 0.012, 1e-12);
+  EXPECT_GT(slowdown.sampling.error_share, 0.003);
+  EXPECT_LT(slowdown.sampling.error_share, 0.012);
+  state_.devices[0].status->set_set_counters_cost_ns(0);
+  EXPECT_EQ(Found().sampling.share, 0) << "power did not limit the clock";
+}
+
+TEST_F(ProcessSlowdownTest, SetCountersCostNoMoreThanAllOfTheTime) {
+  state_.devices[0].status.emplace();
+  state_.devices[0].status->set_set_counters_cost_ns(~uint64_t{0});
+  EXPECT_EQ(Found().sampling.share, 1);
+  EXPECT_EQ(Found().sampling.error_share, 1);
+}
+
 TEST_F(ProcessSlowdownTest, IsEstimatedWhereWindowsDifferTooMuch) {
   process_.windows = WindowsOf(16'000, 16'100, 8, 0.2, true);
   ASSERT_TRUE(MeasureCost(process_.windows).has_value());

@@ -121,6 +121,35 @@ TEST_F(SamplerLoopTest, ASecondCollectorSharesTheCountersOfTheFirst) {
   EXPECT_TRUE(LastStatus(second_).reason().empty()) << LastStatus(second_).reason();
 }
 
+// An NVML that says which limits the clock meets.
+NvmlTable NvmlWithLimits(unsigned long long* limits) {
+  static unsigned long long* said;
+  said = limits;
+  NvmlTable table;
+  table.device_get_handle_by_uuid = [](const char*, nvml::DeviceHandle** handle) {
+    *handle = nullptr;
+    return 0;
+  };
+  table.device_get_clock_limits = [](nvml::DeviceHandle*, unsigned long long* reasons) {
+    *reasons = *said;
+    return 0;
+  };
+  return table;
+}
+
+TEST_F(SamplerLoopTest, CountersCostWhatNvmlSaysThatPowerLimits) {
+  unsigned long long limits = nvml::kClocksApplicationSetting;
+  const NvmlTable nvml = NvmlWithLimits(&limits);
+  libraries_.nvml = &nvml;
+  Collector* const collector = Start();
+  const auto status = [&] { return LastStatus(collector); };
+  Until([&] { return status().windows() > 1; });
+  EXPECT_TRUE(status().has_set_counters_cost_ns());
+  EXPECT_EQ(status().set_counters_cost_ns(), 0u);
+  limits = nvml::kClocksSoftwarePowerCap;
+  Until([&] { return status().set_counters_cost_ns() > 0; });
+}
+
 TEST_F(SamplerLoopTest, TheEndOfTheFirstTakesNothingFromTheSecond) {
   StartTwo();
   UntilMoreSamples(second_);

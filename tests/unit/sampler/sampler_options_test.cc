@@ -12,6 +12,7 @@ TEST(SamplerOptions, SurviveTheCommandLine) {
   options.duty_ppm = 123;
   options.cpu_budget_ppm = 0;
   options.cpu_burst_ns = 77;
+  options.power_loss_ppm = 2500;
   options.all_devices = true;
   options.planned_windows = true;
   options.counters = false;
@@ -24,6 +25,7 @@ TEST(SamplerOptions, SurviveTheCommandLine) {
   EXPECT_EQ(parsed->duty_ppm, 123u);
   EXPECT_EQ(parsed->cpu_budget_ppm, 0u);
   EXPECT_EQ(parsed->cpu_burst_ns, 77u);
+  EXPECT_EQ(parsed->power_loss_ppm, 2500u);
   EXPECT_TRUE(parsed->all_devices);
   EXPECT_TRUE(parsed->planned_windows);
   EXPECT_FALSE(parsed->counters);

@@ -32,6 +32,7 @@ TEST(WindowPlanTest, TheLatestWishCountsWhileAllCanHearOfIt) {
 TEST(WindowPlanTest, OneThatCouldNotBeginInTimeIsMissed) {
   WindowPlan plan;
   plan.PlanAt(0, kSecondNs);
+  EXPECT_FALSE(plan.Missed(kSecondNs / 2)) << "it is still to come";
   EXPECT_FALSE(plan.Missed(kSecondNs + WindowPlan::kLatestBeginNs));
   EXPECT_TRUE(plan.Missed(kSecondNs + WindowPlan::kLatestBeginNs + 1));
 }

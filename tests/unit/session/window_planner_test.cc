@@ -147,6 +147,87 @@ TEST_F(WindowPlannerTest, WhereCountersAreKnownOneWindowInAWhileIsSampled) {
   EXPECT_NE(windows[0].sampling_begin_ns, 0u) << "new kernels are looked at at once";
 }
 
+TEST_F(WindowPlannerTest, WindowsOfASamplerThatRestedAreMadeUpFor) {
+  planner_.SampleSeldom({kGpu});
+  const auto sampled_from = [this](uint64_t begin_ns) {
+    uint64_t sampled = 0;
+    planner_.SamplerReady(kGpu, begin_ns, kSampling);
+    for (uint64_t now_ns = begin_ns; now_ns < begin_ns + 2 * kSecondNs;) {
+      const auto windows = Plan(now_ns);
+      if (windows.empty()) return sampled;
+      now_ns = windows[0].end_ns;
+      if (windows[0].sampling_begin_ns == 0) continue;
+      ++sampled;
+      planner_.SamplerReady(kGpu, now_ns, kSampling);
+    }
+    return sampled;
+  };
+  EXPECT_EQ(sampled_from(kNow), 1u);
+  EXPECT_EQ(sampled_from(kNow + 3 * WindowPlanner::kSeldomNs), 3u);
+  EXPECT_EQ(sampled_from(kNow + 103 * WindowPlanner::kSeldomNs), WindowPlanner::kMostMadeUpFor);
+  EXPECT_EQ(sampled_from(kNow + 104 * WindowPlanner::kSeldomNs), 1u);
+}
+
+TEST_F(WindowPlannerTest, WhereSamplesWereWantedOftenNoneAreMadeUpFor) {
+  for (uint64_t now_ns = kNow; now_ns < kNow + 20 * kSecondNs;) {
+    planner_.SamplerReady(kGpu, now_ns, kSampling);
+    now_ns = Plan(now_ns)[0].end_ns;
+  }
+  planner_.SampleSeldom({kGpu});
+  planner_.SamplerReady(kGpu, kNow + 21 * kSecondNs, kSampling);
+  EXPECT_EQ(Plan(kNow + 21 * kSecondNs)[0].sampling_begin_ns, 0u);
+  EXPECT_NE(Plan(kNow + 26 * kSecondNs)[0].sampling_begin_ns, 0u) << "but five seconds later";
+}
+
+TEST_F(WindowPlannerTest, ASamplerThatSetsTheCountersFirstHearsOfAWindowInTime) {
+  constexpr uint64_t kLead = 300 * kMillisecondNs;
+  planner_.SamplerReady(kGpu, kNow, kSampling, kLead);
+  const auto windows = Plan(kNow);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_GE(windows[0].sampling_begin_ns, kNow + kLead);
+  planner_.SampleAtOnce({kGpu});
+  planner_.SamplerReady(kGpu, windows[0].end_ns, kSampling, UINT64_MAX);
+  const auto bounded = Plan(windows[0].end_ns);
+  ASSERT_THAT(bounded, SizeIs(1));
+  EXPECT_LT(bounded[0].begin_ns, windows[0].end_ns + 3 * kSecondNs) << "no lead is endless";
+}
+
+// One sampler serves all GPUs, and cannot end a window while it sets the counters of another.
+TEST_F(WindowPlannerTest, CountersAreNotSetWhileAnotherGpuIsSampled) {
+  constexpr uint64_t kLead = 200 * kMillisecondNs;
+  uint64_t now_ns = kNow;
+  for (int i = 0; i < 50; ++i) {
+    planner_.SamplerReady(kGpu, now_ns, kSampling);
+    planner_.SamplerReady(kOther, now_ns, kSampling, kLead);
+    const auto windows = planner_.Plan(now_ns, {kGpu, kOther}, AnyTime);
+    ASSERT_THAT(windows, SizeIs(2));
+    const uint64_t set_ns = windows[1].begin_ns - kLead;
+    EXPECT_TRUE(windows[0].end_ns <= set_ns || windows[1].end_ns <= windows[0].begin_ns) << i;
+    now_ns = std::max(windows[0].end_ns, windows[1].end_ns) + kSecondNs;
+  }
+  for (int i = 0; i < 50; ++i) {
+    planner_.SamplerReady(kGpu, now_ns, kSampling, kLead);
+    planner_.SamplerReady(kOther, now_ns, kSampling);
+    const auto windows = planner_.Plan(now_ns, {kGpu, kOther}, AnyTime);
+    ASSERT_THAT(windows, SizeIs(2));
+    const uint64_t set_ns = windows[0].begin_ns - kLead;
+    EXPECT_TRUE(windows[1].end_ns <= set_ns || windows[0].end_ns <= windows[1].begin_ns) << i;
+    now_ns = std::max(windows[0].end_ns, windows[1].end_ns) + kSecondNs;
+  }
+}
+
+TEST_F(WindowPlannerTest, InALongWindowCountersAreSetFirst) {
+  constexpr uint64_t kLead = 200 * kMillisecondNs;
+  planner_.SamplerReady("a", kNow, kSampling, kLead);
+  planner_.SamplerReady("b", kNow, kSampling, kLead);
+  planner_.AskForLongWindow(kNow);
+  const auto windows = planner_.Plan(kNow, {"a", "b"}, AnyTime);
+  ASSERT_THAT(windows, SizeIs(2));
+  EXPECT_GE(windows[0].sampling_begin_ns, kNow + kLead);
+  EXPECT_GE(windows[1].sampling_begin_ns, windows[0].sampling_begin_ns + kLead + kSampling);
+  EXPECT_LE(windows[1].sampling_begin_ns + kSampling, windows[1].end_ns);
+}
+
 TEST_F(WindowPlannerTest, WhereCountersAreKnownAnotherCollectorsWindowCountsAsOurs) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
   planner_.SampleSeldom({kGpu});

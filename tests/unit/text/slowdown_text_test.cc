@@ -71,6 +71,12 @@ TEST(SlowdownTextTest, NamesThePartsWhereThereAreSeveral) {
   slowdown->set_start_and_end_share(0.001);
   EXPECT_EQ(SlowdownPartsText(capture),
             "of the run by tracing 0.6 %, by sampling 0.1 %, at start and end 0.1 %");
+  slowdown->set_measured(true);
+  EXPECT_EQ(SlowdownPartsText(capture),
+            "of the run by tracing 0.6 %, by sampling 0.1 %, at start and end 0.1 %");
+  slowdown->clear_sampling_share();
+  EXPECT_EQ(SlowdownPartsText(capture),
+            "of the run by tracing and sampling 0.6 %, at start and end 0.1 %");
 }
 
 }  // namespace
