@@ -2,11 +2,12 @@
 // accounts on a simulated clock.
 //
 //   simulate_start [--start-up-s S] [--steps-s S] [--idle-cores N] [--seed N] [--recorded-s S]
-//                  [--blind] [--set-up-s S] [--sample-us US] PROFILE:STEP_MS[:LAUNCHING_MS]...
+//                  [--blind] [--set-up-s S] [--sample-us US] [--power-limited]
+//                  PROFILE:STEP_MS[:LAUNCHING_MS]...
 //
 // --recorded-s: kernels are recorded for so long from the start, and never again. --blind: with
 // a collector that does not know of that. LAUNCHING_MS: of a step, what it launches its kernels in,
-// where it waits for its input before that.
+// where it waits for its input before that. --power-limited: power limits the clock in the steps.
 //
 // Prints a row of a table for each profile. Nothing in it is a measurement: launches and rates are
 // those of the recordings, what CUPTI's calls take is as measured on an H200 (SamplerCosts). With
@@ -42,7 +43,7 @@ void Print(const std::string& path, const SimulationOptions& options,
   const ReportPrecision& last = result.last;
   std::printf(
       "| %s | %.1f | %s | %s | %s | %s | %.1f, %.1f (%.1f) | %.1f | %.1f | %.2f, %.2f | "
-      "%llu, %llu | %.1f | %.1f | %llu, %.1f | %llu | %.0f, %.0f |\n",
+      "%llu, %llu | %.1f | %.1f | %llu, %.1f | %llu | %.0f, %.0f | %.2f |\n",
       path.substr(path.rfind('/') + 1).c_str(),
       static_cast<double>(options.load.start_up_ns) * 1e-9, Seconds(result.first_bytes).c_str(),
       Seconds(result.all_bytes).c_str(), Seconds(result.good).c_str(),
@@ -53,7 +54,7 @@ void Print(const std::string& path, const SimulationOptions& options,
       static_cast<unsigned long long>(result.samples_steps), 100 * result.sampled_share,
       100 * result.traced_share, static_cast<unsigned long long>(result.samples_recorded),
       100 * result.recorded_share, static_cast<unsigned long long>(result.samples_useless),
-      100 * last.bytes_share, 100 * last.flops_share);
+      100 * last.bytes_share, 100 * last.flops_share, 100 * result.counters_cost_share);
   std::fflush(stdout);
 }
 
@@ -84,7 +85,7 @@ int Run(int argc, char** argv) {
       "sampler CPU, s: start-up, steps | "
       "samples | sampled, %% of steps | traced, %% | samples of recorded steps, %% of their time | "
       "samples once records had ended | time of kernels within ± 10 %% bytes, ± 5 %% FLOPs, %% "
-      "|\n");
+      "| counters cost, %% |\n");
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
@@ -102,6 +103,9 @@ int Run(int argc, char** argv) {
       options.costs.base_sample_ns = Nanoseconds(value, 1e-6);
     } else if (word == "--blind") {
       options.blind_to_records = true;
+      continue;
+    } else if (word == "--power-limited") {
+      options.power_limited = true;
       continue;
     } else if (word == "--seed") {
       options.load.seed = std::strtoull(value, nullptr, 10);

@@ -31,6 +31,7 @@ constexpr uint64_t kDecisionNs = 300'000'000;
 constexpr uint64_t kIdleKnownNs = 500'000'000;
 constexpr uint64_t kCollectorFlushNs = 500'000'000;
 constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kNvmlPauseNs = 200'000'000;
 constexpr uint64_t kLookCostNs = 50'000'000;
 constexpr uint32_t kBudgetPpm = 10'000;
 
@@ -70,6 +71,7 @@ class Simulation {
     result_.sampled_share =
         static_cast<double>(sampler_.sampled_ns() - sampled_before_ns_) * 1e-9 / steps_seconds;
     result_.traced_share = static_cast<double>(traced_ns_) * 1e-9 / steps_seconds;
+    result_.counters_cost_share = sampler_.lost_ns() * 1e-9 / steps_seconds;
     if (recorded_steps_ns_ > 0) {
       result_.recorded_share =
           static_cast<double>(sampled_recorded_ns_) / static_cast<double>(recorded_steps_ns_);
@@ -146,6 +148,7 @@ void Simulation::Tick(uint64_t now_ns) {
     sampled_before_ns_ = sampler_.sampled_ns();
   }
   if (now_ns < load_.first_step_ns()) return;
+  if (options_.power_limited && now_ns % kNvmlPauseNs == 0) sampler_.PowerLimits(now_ns);
   if (tracing_) traced_ns_ += kTickNs;
   if (records_ == RECORDS_FROM_START) recorded_steps_ns_ += kTickNs;
   if (IsJudged(now_ns - load_.first_step_ns())) Judge(now_ns);
@@ -208,7 +211,7 @@ void Simulation::SamplerTurn(uint64_t now_ns) {
     sampler_.Read(now_ns, work.samples, work.busy);
   }
   if (const auto ready_ns = sampler_.TakeReady()) {
-    planner_.SamplerReady(frames_.uuid(), *ready_ns, sampler_.window_ns());
+    planner_.SamplerReady(frames_.uuid(), *ready_ns, sampler_.window_ns(), sampler_.lead_ns());
   }
 }
 

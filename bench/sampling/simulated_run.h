@@ -23,7 +23,8 @@ struct SimulationOptions {
   std::optional<uint64_t> recorded_ns;
   // A collector and a sampler that know nothing of records that end, as they were once.
   bool blind_to_records = false;
-  uint32_t idle_cpu_ppm = 0;  // of idle cores, for the sampler
+  uint32_t idle_cpu_ppm = 0;   // of idle cores, for the sampler
+  bool power_limited = false;  // the steps are: counters that are set slow them
 };
 
 struct SimulationResult {
@@ -38,6 +39,7 @@ struct SimulationResult {
       0;                         // while kernels were recorded without a pause, from the first step
   uint64_t samples_useless = 0;  // once records had ended
   double recorded_share = 0;     // of the steps' time in which they were, this was sampled
+  double counters_cost_share = 0;  // of the steps
 };
 
 SimulationResult SimulateRun(const RecordedLoad& recorded, const SimulationOptions& options);

@@ -13,12 +13,20 @@ constexpr uint64_t kLongestBaseWindowNs = 16'500'000;
 constexpr uint64_t kLongestExtendedWindowNs = 9'000'000;
 // A window that is about to begin stays as it is (CounterSession::RequestWindow).
 constexpr uint64_t kSettledNs = 100'000'000;
+// By the defaults (SamplerFeed::Start), and when counters rest (CounterSession::IsToRest).
+constexpr uint32_t kPowerLossPpm = 2500;
+constexpr uint64_t kUnwantedNs = 2'000'000'000;
+constexpr uint64_t kWorthSettingNs = 5'000'000'000;
 
 }  // namespace
 
 SimulatedSampler::SimulatedSampler(const WindowScheduleOptions& options, const SamplerCosts& costs,
                                    bool blind_to_records)
-    : costs_(costs), schedule_(options, 0), busy_until_ns_(costs.setup_ns) {
+    : costs_(costs),
+      schedule_(options, 0),
+      power_(kPowerLossPpm, 0),
+      busy_until_ns_(costs.setup_ns) {
+  power_.Set(0);
   cpu_ns_ = costs.setup_ns;
   blind_to_records ? schedule_.Spent(costs.setup_ns) : schedule_.SetUp(costs.setup_ns);
 }
@@ -64,12 +72,34 @@ void SimulatedSampler::Read(uint64_t now_ns, uint64_t samples, bool busy) {
     configured_ = turns_.next();
     Spend(costs_.configure_ns);
     *busy_until_ns_ += costs_.configure_ns;
+    power_.Set(now_ns);
   }
+}
+
+bool SimulatedSampler::IsToRest(uint64_t now_ns) const {
+  if (!power_.IsLimited(now_ns)) return false;
+  if (rests_ || power_.IsEmpty()) return true;
+  return now_ns > power_.limited_since_ns() + kUnwantedNs &&
+         (schedule_.next_start_ns() > now_ns + kWorthSettingNs ||
+          (announced_ns_ != 0 && now_ns > announced_ns_ + kUnwantedNs));
 }
 
 void SimulatedSampler::GetReady(uint64_t now_ns) {
   window_.reset();
+  power_.Advance(now_ns);
+  if (IsToRest(now_ns) && !rests_) {
+    power_.GivenUp(now_ns);
+    rests_ = true;
+  }
   ready_ns_ = std::max(now_ns, schedule_.next_start_ns());
+  if (rests_) ready_ns_ = std::max(*ready_ns_, power_.AffordsAtNs(now_ns));
+  announced_ns_ = *ready_ns_;
+}
+
+void SimulatedSampler::PowerLimits(uint64_t now_ns) {
+  power_.Limited(now_ns);
+  const bool waits = !busy_until_ns_.has_value() && !window_.has_value();
+  if (waits && IsToRest(now_ns) != rests_) GetReady(now_ns);
 }
 
 void SimulatedSampler::Request(uint64_t now_ns) {
@@ -94,6 +124,12 @@ void SimulatedSampler::GetReadySooner(uint64_t now_ns, uint64_t before_ns) {
 
 void SimulatedSampler::WindowAt(uint64_t begin_ns) {
   if (busy_until_ns_.has_value() || window_.has_value()) return;
+  announced_ns_ = 0;
+  if (rests_) {
+    rests_ = false;
+    Spend(costs_.configure_ns);
+    power_.Set(begin_ns - costs_.configure_ns);
+  }
   window_ = SampledWindow{begin_ns, begin_ns + window_ns(), configured_};
 }
 

@@ -20,6 +20,7 @@ PowerAccount::PowerAccount(uint32_t share_ppm, uint64_t now_ns)
 
 void PowerAccount::Limited(uint64_t now_ns) {
   Advance(now_ns);
+  if (!IsLimited(now_ns)) limited_since_ns_ = now_ns;
   limited_until_ns_ = now_ns + kLimitHoldsNs;
 }
 

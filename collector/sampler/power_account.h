@@ -20,9 +20,9 @@ class PowerAccount {
   static constexpr double kSettingLossNs = 60e6;
   // For so long they stay set, at least, once they are.
   static constexpr double kLeastSetNs = 1e9;
-  // What it begins with, and holds at most, is what it earns in this time: the first ten seconds of
-  // steps are sampled densely.
-  static constexpr double kCreditTimeNs = 40e9;
+  // What it begins with, and holds at most, is what it earns in this time: the first four seconds
+  // of steps are sampled densely. Twice as much made reports no better (a simulation).
+  static constexpr double kCreditTimeNs = 16e9;
   // A limit that NVML does not say again for this long is over.
   static constexpr uint64_t kLimitHoldsNs = 2'000'000'000;
 
@@ -32,6 +32,8 @@ class PowerAccount {
   // NVML says that power, or heat, limits the clock now.
   void Limited(uint64_t now_ns);
   bool IsLimited(uint64_t now_ns) const { return now_ns < limited_until_ns_; }
+  // Since when it does without a break.
+  uint64_t limited_since_ns() const { return limited_since_ns_; }
   // Counters were set, or given up, since the last call; then the time until now is charged.
   void Set(uint64_t now_ns);
   void GivenUp(uint64_t now_ns);
@@ -51,6 +53,7 @@ class PowerAccount {
 
   const uint32_t share_ppm_;
   uint64_t advanced_ns_;
+  uint64_t limited_since_ns_ = 0;
   uint64_t limited_until_ns_ = 0;
   bool is_set_ = false;
   double credit_ns_;

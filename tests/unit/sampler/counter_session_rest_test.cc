@@ -56,21 +56,22 @@ TEST_F(CounterSessionRestTest, WherePowerLimitsNothingCountersStaySet) {
   EXPECT_EQ(LossNs(), 0);
 }
 
-TEST_F(CounterSessionRestTest, TheFirstTenSecondsAtThePowerLimitAreSampledDensely) {
+TEST_F(CounterSessionRestTest, TheFirstSecondsAtThePowerLimitAreSampledDensely) {
   BeginSession();
   const uint64_t begun_ns = now_ns_;
   WorkUntilRest();
-  EXPECT_GT(now_ns_ - begun_ns, 8 * kSecondNs);
-  EXPECT_LT(now_ns_ - begun_ns, 15 * kSecondNs);
+  EXPECT_GT(now_ns_ - begun_ns, 3 * kSecondNs);
+  EXPECT_LT(now_ns_ - begun_ns, 6 * kSecondNs);
   EXPECT_GT(session_->statistics().windows, 15u);
   EXPECT_TRUE(session_->works()) << "counters that rest are still ours";
 }
 
 TEST_F(CounterSessionRestTest, CountersThatNobodyPlansForRest) {
   BeginSession();
-  Read(true);
-  EXPECT_TRUE(fake_.enabled);
+  for (int i = 0; i < 100; ++i) Read(false);
   for (int i = 0; i < 10; ++i) Read(true);
+  EXPECT_TRUE(fake_.enabled) << "steps have only begun";
+  for (int i = 0; i < 5; ++i) Read(true);
   EXPECT_FALSE(fake_.enabled);
 }
 
@@ -113,6 +114,18 @@ TEST_F(CounterSessionRestTest, AWindowThatIsPlannedTooSoonIsPutOff) {
   WorkUntilRest();
   const uint64_t begin_ns = session_->WindowAt(now_ns_, now_ns_ + kMillisecondNs);
   EXPECT_GT(begin_ns, now_ns_ + 20 * kSecondNs) << "until the account affords it";
+}
+
+TEST_F(CounterSessionRestTest, AProgramThatOnlyBeginsToWorkFindsThemSet) {
+  // In a start-up what comes in is kept, and the next window may be far off.
+  options_.schedule.cpu_budget_ppm = 1;
+  options_.schedule.cpu_burst_ns = 0;
+  BeginSession();
+  for (int i = 0; i < 10; ++i) Read(false);
+  for (int i = 0; i < 9; ++i) Read(true);
+  EXPECT_TRUE(fake_.enabled);
+  for (int i = 0; i < 5; ++i) Read(true);
+  EXPECT_FALSE(fake_.enabled) << "but soon they are not worth their cost";
 }
 
 TEST_F(CounterSessionRestTest, CountersAreSetAgainOnceNothingLimitsTheClock) {

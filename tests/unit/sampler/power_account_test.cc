@@ -47,9 +47,9 @@ TEST_F(PowerAccountTest, CountersThatAreGivenUpCostNothing) {
   EXPECT_EQ(account_.lost_ns(), PowerAccount::kSettingLossNs) << "to set them holds programs up";
 }
 
-TEST_F(PowerAccountTest, TheCreditIsForTheFirstTenSeconds) {
+TEST_F(PowerAccountTest, TheCreditIsForTheFirstSecondsOfSteps) {
   account_.Set(now_ns_);
-  Pass(9 * kSecondNs, true);
+  Pass(3 * kSecondNs, true);
   EXPECT_FALSE(account_.IsEmpty());
   Pass(3 * kSecondNs, true);
   EXPECT_TRUE(account_.IsEmpty());
