@@ -1,6 +1,6 @@
 """Steps of a small model whose modules launch kernels on the fake GPU.
 
-    eager_model.py STEPS [BLOCKS]
+    eager_model.py STEPS [BLOCKS [LOAD_MS]]
 
 Prints how many kernels each layer and each line launched.
 """
@@ -71,17 +71,18 @@ def name_modules(module, path):
         name_modules(inner, f"{path}.{name}" if path else name)
 
 
-def load_data():
-    time.sleep(0.005)  # the GPU is idle meanwhile: that is what is to be seen
+def load_data(seconds):
+    time.sleep(seconds)  # the GPU is idle meanwhile: that is what is to be seen
 
 
 def main():
     steps = int(sys.argv[1])
     model = Model(int(sys.argv[2]) if len(sys.argv) > 2 else 3)
+    load_s = (float(sys.argv[3]) if len(sys.argv) > 3 else 5) / 1e3
     name_modules(model, "")
     optimizer = torch.optim.Adam()
     for _ in range(steps):
-        load_data()
+        load_data(load_s)
         model(0)
         optimizer.step()
         functional.gpu.synchronize()

@@ -45,6 +45,13 @@ class WindowedProgram {
     for (uint64_t i = 0; with_gap && i < kStepsOfAGap; ++i) UntracedStep();
   }
 
+  void SayCost(uint64_t set_counters_cost_ns) {
+    SamplerStatus status;
+    status.set_device_uuid(RunBuilder::Uuid());
+    status.set_set_counters_cost_ns(set_counters_cost_ns);
+    run_.Send(0, FRAME_SAMPLER_STATUS, status);
+  }
+
   Summary End() { return run_.EndRun(now_ns_); }
 
  private:
@@ -139,6 +146,25 @@ TEST(TracedSlowdownTest, OfTooFewWindowsItIsAnEstimate) {
   const double step_cost_ns = kKernels * static_cast<double>(kTracedLaunchNs);
   EXPECT_NEAR(summary.capture().steady_state_slowdown_share(), step_cost_ns / 1e6,
               0.2 * step_cost_ns / 1e6);
+}
+
+TEST(TracedSlowdownTest, AllStepsPayForCountersThatAreSet) {
+  const auto summary_of = [](uint64_t cost_ns) {
+    WindowedProgram program(0);
+    for (int i = 0; i < 4; ++i) program.Window(i < 3);
+    program.SayCost(cost_ns);
+    return program.End();
+  };
+  const Summary free = summary_of(0);
+  const Summary paid = summary_of(20'000'000);
+  ASSERT_TRUE(free.capture().slowdown().has_steps_share());
+  // Three gaps and four windows.
+  const double steps_ns = (3 * kStepsOfAGap + 4 * kStepsOfAWindow) * 800e3;
+  const double share =
+      paid.capture().slowdown().steps_share() - free.capture().slowdown().steps_share();
+  EXPECT_NEAR(share, 20e6 / steps_ns, 0.1 * 20e6 / steps_ns);
+  EXPECT_GT(paid.capture().slowdown().steps_error_share(),
+            free.capture().slowdown().steps_error_share());
 }
 
 // A device on which one process works whose windows were measured.
