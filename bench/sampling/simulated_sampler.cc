@@ -13,10 +13,8 @@ constexpr uint64_t kLongestBaseWindowNs = 16'500'000;
 constexpr uint64_t kLongestExtendedWindowNs = 9'000'000;
 // A window that is about to begin stays as it is (CounterSession::RequestWindow).
 constexpr uint64_t kSettledNs = 100'000'000;
-// By the defaults (SamplerFeed::Start), and when counters rest (CounterSession::IsToRest).
+// By the defaults (SamplerFeed::Start).
 constexpr uint32_t kPowerLossPpm = 2500;
-constexpr uint64_t kUnwantedNs = 2'000'000'000;
-constexpr uint64_t kWorthSettingNs = 5'000'000'000;
 
 }  // namespace
 
@@ -77,11 +75,8 @@ void SimulatedSampler::Read(uint64_t now_ns, uint64_t samples, bool busy) {
 }
 
 bool SimulatedSampler::IsToRest(uint64_t now_ns) const {
-  if (!power_.IsLimited(now_ns)) return false;
-  if (rests_ || power_.IsEmpty()) return true;
-  return now_ns > power_.limited_since_ns() + kUnwantedNs &&
-         (schedule_.next_start_ns() > now_ns + kWorthSettingNs ||
-          (announced_ns_ != 0 && now_ns > announced_ns_ + kUnwantedNs));
+  if (rests_) return power_.IsLimited(now_ns);
+  return power_.IsToGiveUp(now_ns, schedule_.next_start_ns(), announced_ns_);
 }
 
 void SimulatedSampler::GetReady(uint64_t now_ns) {

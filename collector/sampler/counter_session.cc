@@ -6,7 +6,6 @@
 
 #include "collector/clocks.h"
 #include "collector/sampler/channel/sampler_command.h"
-#include "proto/tracing_cost.h"
 
 namespace utlz {
 namespace {
@@ -16,10 +15,6 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kLongestDelayNs = 10'000'000'000;
 // A window of more intervals than this must bring samples; one without any has failed.
 constexpr uint64_t kIntervalsWithSamples = 16;
-// Counters for which nobody plans a window for this long are not wanted now.
-constexpr uint64_t kUnwantedNs = 2'000'000'000;
-// To be set again costs as much as to stay set for so long.
-constexpr double kWorthSettingNs = PowerAccount::kSettingLossNs / kSetCountersSlowdown;
 constexpr uint64_t kLeastLeadNs = 100'000'000;
 constexpr uint64_t kMostLeadNs = 1'000'000'000;
 constexpr uint64_t kLeadMarginNs = 20'000'000;
@@ -122,13 +117,9 @@ absl::Status CounterSession::SetCounters(uint64_t now_ns) {
 }
 
 bool CounterSession::IsToRest(uint64_t now_ns) const {
-  if (planning_.always_wanted || !power_.HasLimit() || !power_.IsLimited(now_ns)) return false;
-  if (rests_ || power_.IsEmpty()) return true;
-  // A program that only begins to work has not been planned for yet.
-  if (now_ns <= power_.limited_since_ns() + kUnwantedNs) return false;
-  const uint64_t start_ns = schedule_.next_start_ns();
-  return static_cast<double>(start_ns - std::min(start_ns, now_ns)) > kWorthSettingNs ||
-         (announced_ns_ != 0 && now_ns > announced_ns_ + kUnwantedNs);
+  if (planning_.always_wanted) return false;
+  if (rests_) return power_.IsLimited(now_ns);
+  return power_.IsToGiveUp(now_ns, schedule_.next_start_ns(), announced_ns_);
 }
 
 void CounterSession::Rest(uint64_t now_ns) {

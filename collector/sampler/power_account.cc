@@ -11,6 +11,9 @@ constexpr double kMillion = 1e6;
 constexpr double kSettingAndUseNs =
     PowerAccount::kSettingLossNs + kSetCountersSlowdown * PowerAccount::kLeastSetNs;
 
+// To be set again costs as much as to stay set for so long.
+constexpr double kWorthSettingNs = PowerAccount::kSettingLossNs / kSetCountersSlowdown;
+
 double CreditNs(uint32_t share_ppm) { return PowerAccount::kCreditTimeNs * share_ppm / kMillion; }
 
 }  // namespace
@@ -46,6 +49,14 @@ void PowerAccount::Advance(uint64_t now_ns) {
   const double earned_ns = static_cast<double>(now_ns - advanced_ns_) * share_ppm_ / kMillion;
   credit_ns_ = std::min(most_ns, credit_ns_ + earned_ns);
   advanced_ns_ = now_ns;
+}
+
+bool PowerAccount::IsToGiveUp(uint64_t now_ns, uint64_t start_ns, uint64_t announced_ns) const {
+  if (share_ppm_ == 0 || !IsLimited(now_ns)) return false;
+  if (credit_ns_ <= 0) return true;
+  if (now_ns <= limited_since_ns_ + kUnwantedNs) return false;
+  const bool unwanted = announced_ns != 0 && now_ns > announced_ns + kUnwantedNs;
+  return unwanted || static_cast<double>(start_ns - std::min(start_ns, now_ns)) > kWorthSettingNs;
 }
 
 uint64_t PowerAccount::AffordsAtNs(uint64_t now_ns) const {

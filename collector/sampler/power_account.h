@@ -25,6 +25,9 @@ class PowerAccount {
   static constexpr double kCreditTimeNs = 16e9;
   // A limit that NVML does not say again for this long is over.
   static constexpr uint64_t kLimitHoldsNs = 2'000'000'000;
+  // Counters for which nobody plans a window for this long are not wanted now. A program that works
+  // for less than this has not been planned for yet.
+  static constexpr uint64_t kUnwantedNs = 2'000'000'000;
 
   // `share_ppm`: what counters may cost the GPU, in millionths of the time. 0: there is no limit.
   PowerAccount(uint32_t share_ppm, uint64_t now_ns);
@@ -32,16 +35,15 @@ class PowerAccount {
   // NVML says that power, or heat, limits the clock now.
   void Limited(uint64_t now_ns);
   bool IsLimited(uint64_t now_ns) const { return now_ns < limited_until_ns_; }
-  // Since when it does without a break.
-  uint64_t limited_since_ns() const { return limited_since_ns_; }
   // Counters were set, or given up, since the last call; then the time until now is charged.
   void Set(uint64_t now_ns);
   void GivenUp(uint64_t now_ns);
   void Advance(uint64_t now_ns);
 
-  bool HasLimit() const { return share_ppm_ != 0; }
-  // Counters that are set have to be given up while power limits the clock.
-  bool IsEmpty() const { return credit_ns_ <= 0; }
+  // Whether counters that are set are to be given up: the account is empty, or they will not be
+  // used soon. `start_ns`: when the next window may begin. `announced_ns`: when it could have been
+  // planned from; 0: one is planned.
+  bool IsToGiveUp(uint64_t now_ns, uint64_t start_ns, uint64_t announced_ns) const;
   // When counters that were given up may be set.
   uint64_t AffordsAtNs(uint64_t now_ns) const;
 
@@ -53,7 +55,7 @@ class PowerAccount {
 
   const uint32_t share_ppm_;
   uint64_t advanced_ns_;
-  uint64_t limited_since_ns_ = 0;
+  uint64_t limited_since_ns_ = 0;  // without a break
   uint64_t limited_until_ns_ = 0;
   bool is_set_ = false;
   double credit_ns_;

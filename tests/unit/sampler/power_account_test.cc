@@ -50,9 +50,9 @@ TEST_F(PowerAccountTest, CountersThatAreGivenUpCostNothing) {
 TEST_F(PowerAccountTest, TheCreditIsForTheFirstSecondsOfSteps) {
   account_.Set(now_ns_);
   Pass(3 * kSecondNs, true);
-  EXPECT_FALSE(account_.IsEmpty());
+  EXPECT_FALSE(account_.IsToGiveUp(now_ns_, now_ns_, 0));
   Pass(3 * kSecondNs, true);
-  EXPECT_TRUE(account_.IsEmpty());
+  EXPECT_TRUE(account_.IsToGiveUp(now_ns_, now_ns_, 0));
 }
 
 // Sets counters when it may and gives them up when it must, for an hour.
@@ -65,7 +65,7 @@ double LostShareOfAnHour(uint32_t share_ppm) {
     if (!set && account.AffordsAtNs(now_ns) <= now_ns) {
       account.Set(now_ns);
       set = true;
-    } else if (set && account.IsEmpty()) {
+    } else if (set && account.IsToGiveUp(now_ns, now_ns, 0)) {
       account.GivenUp(now_ns);
       set = false;
     }
@@ -84,6 +84,20 @@ TEST_F(PowerAccountTest, KeepsItsShareOverALongRun) {
   }
 }
 
+TEST_F(PowerAccountTest, CountersThatAreNotUsedSoonAreGivenUp) {
+  const auto is_to_give_up = [this](uint64_t in_ns, uint64_t waits_ns) {
+    return account_.IsToGiveUp(now_ns_, now_ns_ + in_ns, now_ns_ - waits_ns);
+  };
+  account_.Set(now_ns_);
+  Pass(kSecondNs, true);
+  EXPECT_FALSE(is_to_give_up(60 * kSecondNs, 3 * kSecondNs)) << "the program only begins to work";
+  Pass(2 * kSecondNs, true);
+  EXPECT_FALSE(is_to_give_up(4 * kSecondNs, kSecondNs));
+  EXPECT_TRUE(is_to_give_up(6 * kSecondNs, kSecondNs));
+  EXPECT_TRUE(is_to_give_up(0, 3 * kSecondNs));
+  EXPECT_FALSE(account_.IsToGiveUp(now_ns_, now_ns_, 0)) << "a window is planned";
+}
+
 TEST_F(PowerAccountTest, NamesTheTimeFromWhichOnItAffordsToSetThem) {
   account_.Set(now_ns_);
   Pass(30 * kSecondNs, true);
@@ -95,7 +109,7 @@ TEST_F(PowerAccountTest, NamesTheTimeFromWhichOnItAffordsToSetThem) {
   Pass(2 * kSecondNs, true);
   EXPECT_LE(account_.AffordsAtNs(now_ns_), now_ns_);
   account_.Set(now_ns_);
-  EXPECT_FALSE(account_.IsEmpty()) << "for a second of windows";
+  EXPECT_FALSE(account_.IsToGiveUp(now_ns_, now_ns_, 0)) << "for a second of windows";
 }
 
 TEST_F(PowerAccountTest, WherePowerLimitsNothingCountersMayBeSetAtOnce) {
@@ -118,7 +132,7 @@ TEST_F(PowerAccountTest, WithoutALimitCostsAreCountedAlone) {
   account.Set(0);
   account.Limited(kSecondNs);
   account.Limited(2 * kSecondNs);
-  EXPECT_FALSE(account.HasLimit());
+  EXPECT_FALSE(account.IsToGiveUp(2 * kSecondNs, 0, 1));
   EXPECT_NEAR(account.lost_ns(), kSetCountersSlowdown * 1e9, 1);
   EXPECT_EQ(account.AffordsAtNs(2 * kSecondNs), 2 * kSecondNs);
 }
