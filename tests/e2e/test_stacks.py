@@ -79,7 +79,8 @@ class StacksTest(StackTest):
                 self.assertRegex(waits["idle_frames"][0], r"^eager_model\.py:\d+ load_data$")
                 self.assertAlmostEqual(sum(waits["idle_frame_ns"]), waits["sampled_idle_ns"], 0)
                 self.assertGreater(waits["idle_frame_ns"][0], 0.5 * waits["sampled_idle_ns"])
-                self.assertLessEqual(waits["sampled_idle_ns"], waits["own_idle_before_ns"])
+                # Nearly all of it; a sum of parts is rounded.
+                self.assertLess(waits["sampled_idle_ns"], waits["own_idle_before_ns"] + 1)
                 text = self.utlz("report", "--by", "line", str(run.profile)).stdout
                 self.assertRegex(text, r"\d % in eager_model\.py:\d+ load_data\n")
         _, report = self.run_model(VERSIONS[0], "20")
