@@ -58,9 +58,11 @@ inline constexpr double kHookShareOfTracedLaunch = 0.7;
 // The same once records have ended for the process after the first time, or where none ever began:
 // 400 instructions.
 inline constexpr double kUnhookedShareOfTracedLaunch = 0.05;
-// By what a power-limited program is slowed while counters are sampled.
+// By what a power-limited program is slowed while counters are sampled: what agents pay for each
+// window, and what the report assumes for profiles of older samplers.
 inline constexpr double kSamplingSlowdown = 0.01;
-// By what it is slowed as long as counters are set, sampled or not (docs/measurements/sampling.md).
+// By what it is slowed as long as counters are set, sampled or not (docs/measurements/sampling.md):
+// what the sampler's account pays.
 inline constexpr double kSetCountersSlowdown = 0.012;
 
 }  // namespace utlz

@@ -2,12 +2,12 @@
 """What it costs a program that the GPU's counters are taken, set or sampled, on a real GPU.
 
     counter_states.py --states build/release/bin/counter_states [--rounds 12] [--seconds 2]
-                      [--only set disabled …] [--batch 16]
+                      [--only set given-up …] [--batch 16]
 
 A training runs all the time, alone; another process brings the counters into a state and out of
 it again. Each state lies between two stretches without, and is compared with their mean. Prints
 each state's change of the time of a step, in the median and with the standard error of the mean,
-how long CUPTI's calls took, and how much longer the steps were that they fell into. Exits with 77
+how long CUPTI's calls took, and by how much the steps in which they were called took longer. Exits with 77
 where there is no GPU or no torch.
 """
 

@@ -1,12 +1,11 @@
 // One set of counters: passes, cost of a sample, memory, and the sums of what its windows counted.
 //
 //   metric_set_cost [--chip GH100] [--windows N] [--window-ns N] [--interval-ns N]
-//                   [--image-bytes N] [--buffer-bytes N] [--pause-ns N] METRIC...
+//                   [--image-bytes N] [--buffer-bytes N] METRIC...
 //
 // Prints one line of JSON; "resident_kb" is what the process held at most by then. With --chip it
 // only asks CUPTI's host library how many passes the set takes, which needs no GPU; without, it
-// samples the first GPU while something else runs on it. With --pause-ns it waits after each
-// window, with the counters taken.
+// samples the first GPU while something else runs on it.
 
 #include <sys/resource.h>
 
@@ -32,7 +31,6 @@ struct Arguments {
   std::string chip;
   uint64_t windows = 10;
   uint64_t window_ns = 20'000'000;
-  uint64_t pause_ns = 0;
   PmSamplerOptions options;
   uint64_t interval_ns = kUsualIntervalNs;
   std::vector<std::string> metrics;
@@ -49,8 +47,6 @@ Arguments ParseArguments(int argc, char** argv) {
       arguments.windows = std::strtoull(value, nullptr, 10);
     } else if (word == "--window-ns") {
       arguments.window_ns = std::strtoull(value, nullptr, 10);
-    } else if (word == "--pause-ns") {
-      arguments.pause_ns = std::strtoull(value, nullptr, 10);
     } else if (word == "--interval-ns") {
       arguments.interval_ns = std::strtoull(value, nullptr, 10);
     } else if (word == "--image-bytes") {
@@ -167,7 +163,6 @@ int Run(const Arguments& arguments) {
     measured.configured_kb = ResidentKb();
     for (uint64_t i = 0; status.ok() && i < arguments.windows; ++i) {
       status = SampleOneWindow(arguments.window_ns, sampler->get(), &measured);
-      if (status.ok()) WaitUntil(MonotonicNs() + arguments.pause_ns);
     }
     measured.sampled_kb = ResidentKb();
     if (!status.ok()) return Fail(status);

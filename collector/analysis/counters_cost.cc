@@ -5,7 +5,7 @@
 namespace utlz {
 namespace {
 
-// Between two measurements of the same load, and of other loads nobody knows.
+// Two measurements of one load differ by an eighth; what other loads pay was not measured.
 constexpr double kErrorOfAccount = 0.5;
 
 }  // namespace

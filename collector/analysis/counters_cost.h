@@ -1,4 +1,4 @@
-// What a GPU's counters cost the programs on it, beside processor time: they take power, so that a
+// What a GPU's counters cost the programs on it, besides processor time: they take power, so that a
 // GPU whose clock is limited by power is slower while they are set.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_COUNTERS_COST_H_
 #define UTLZ_COLLECTOR_ANALYSIS_COUNTERS_COST_H_
@@ -12,7 +12,7 @@ struct CountersCost {
   double ns = 0;
   double error_ns = 0;
   // By the sampler's own account of how long they were set. Else, for profiles of older samplers,
-  // by how long they were sampled, wherever power limited the clock or not.
+  // by how long they were sampled, whether power limited the clock or not.
   bool is_accounted = false;
 };
 

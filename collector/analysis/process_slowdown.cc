@@ -34,9 +34,8 @@ double ShareOfFirstWindow(const ProcessState& process, double tracing_share) {
   return tracing_share * std::min(1.0, in_first / static_cast<double>(recorded));
 }
 
-// Replaces the estimates where the measurement has the smaller error: of tracing, and of counters
-// if these are taken to cost in windows alone. What they cost in the gaps as well, windows that are
-// compared with the gaps do not tell.
+// Replaces estimates where the measurement has the smaller error. It compares windows with the gaps
+// beside them, so it sees what counters cost only if they are assumed to cost in windows alone.
 void Measure(const ProcessState& process, double felt_share, bool counters_in_windows,
              ProcessSlowdown* slowdown) {
   const std::optional<MeasuredCost> measured = MeasureCost(process.windows);

@@ -70,7 +70,7 @@ void CounterSession::Step(uint64_t now_ns, bool may_begin) {
   } else if (planning_.planned && plan_.Missed(now_ns)) {
     GetReady(now_ns);
   } else if (may_begin) {
-    rests_ ? EndRest(now_ns) : BeginWindow(now_ns);
+    rests_ ? PrepareCounters(now_ns) : BeginWindow(now_ns);
   }
 }
 
@@ -131,7 +131,7 @@ void CounterSession::Rest(uint64_t now_ns) {
   rests_ = true;
 }
 
-void CounterSession::EndRest(uint64_t now_ns) {
+void CounterSession::PrepareCounters(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
   rests_ = false;
   const absl::Status status = SetCounters(now_ns);
@@ -226,7 +226,7 @@ void CounterSession::GetReady(uint64_t now_ns) {
   if (IsToRest(now_ns)) {
     Rest(now_ns);
   } else {
-    EndRest(now_ns);
+    PrepareCounters(now_ns);
     if (state_ != State::kReady) return;
   }
   const uint64_t start_ns = ReadyNs(now_ns);

@@ -129,15 +129,16 @@ class CounterSession {
   uint64_t WindowNs() const;
   void TryTake(uint64_t now_ns);
   void Block(uint64_t now_ns, const absl::Status& status);
-  // To the set that is next, unless they are.
+  // Sets them to the set that is next, unless they are.
   absl::Status SetCounters(uint64_t now_ns);
   // Whether the counters are not worth their cost until the next window.
   bool IsToRest(uint64_t now_ns) const;
   void Rest(uint64_t now_ns);
-  void EndRest(uint64_t now_ns);
+  // Ends a rest, and sets the counters unless they are.
+  void PrepareCounters(uint64_t now_ns);
   // When the next window may begin.
   uint64_t ReadyNs(uint64_t now_ns) const;
-  // So long before a window counters that rest are set.
+  // How long before a window the session sets counters that rest.
   uint64_t LeadNs() const;
   void BeginWindow(uint64_t now_ns);
   // With planned windows: does what a window needs beforehand, and says when it may come.
@@ -159,7 +160,7 @@ class CounterSession {
   PowerAccount power_;
   bool rests_ = false;
   uint64_t setting_took_ns_ = 0;  // the last time
-  uint64_t announced_ns_ = 0;     // from when on a window may be planned, as was said last
+  uint64_t announced_ns_ = 0;     // from when on it offered a window; 0: not since the last one
   State state_ = State::kBlocked;
   Window window_;
   SourceReason reason_;

@@ -83,13 +83,13 @@ size_t DeviceCounters::PlaceOf(SampledSet set) const {
 }
 
 absl::Status DeviceCounters::ConfigureOnce(SampledSet set) {
-  if (sampler_->configured() && configured_ == PlaceOf(set)) return absl::OkStatus();
-  return Configure(set);
+  const size_t place = PlaceOf(set);
+  if (sampler_->configured() && configured_ == place) return absl::OkStatus();
+  return Configure(place);
 }
 
 // Programs that launch kernels meanwhile may wait for the driver, so the run records when this was.
-absl::Status DeviceCounters::Configure(SampledSet set) {
-  const size_t place = PlaceOf(set);
+absl::Status DeviceCounters::Configure(size_t place) {
   configured_.reset();
   CounterSetting setting;
   setting.set_device_uuid(device_.uuid);

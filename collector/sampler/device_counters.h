@@ -45,10 +45,8 @@ class DeviceCounters {
   // Takes what is not ours yet but the hardware's counters, which Configure takes. Unavailable:
   // another utlz has them (leased_elsewhere), or another profiler.
   absl::Status Take();
-  // Sets the counters to `set`, or to the base set where the GPU has no other. 200 ms of CPU where
-  // the set changes.
-  absl::Status Configure(SampledSet set);
-  // The same, unless they are set to it.
+  // Sets the counters to `set`, or to the base set where the GPU has no other, unless they are set
+  // to it. 200 ms of CPU where the set changes.
   absl::Status ConfigureOnce(SampledSet set);
   // How often they were set.
   uint64_t settings() const { return settings_; }
@@ -74,6 +72,7 @@ class DeviceCounters {
  private:
   absl::Status TakeLease();
   absl::Status SelectSets();
+  absl::Status Configure(size_t place);
   void AddSet(SampledSet set, SelectedMetrics metrics, uint64_t interval_ns);
   // The base set's where the chip lacks the set.
   size_t PlaceOf(SampledSet set) const;

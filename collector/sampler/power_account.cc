@@ -11,7 +11,7 @@ constexpr double kMillion = 1e6;
 constexpr double kSettingAndUseNs =
     PowerAccount::kSettingLossNs + kSetCountersSlowdown * PowerAccount::kLeastSetNs;
 
-// To be set again costs as much as to stay set for so long.
+// To set counters again costs as much as to keep them set for so long.
 constexpr double kWorthSettingNs = PowerAccount::kSettingLossNs / kSetCountersSlowdown;
 
 double CreditNs(uint32_t share_ppm) { return PowerAccount::kCreditTimeNs * share_ppm / kMillion; }
@@ -65,7 +65,7 @@ uint64_t PowerAccount::AffordsAtNs(uint64_t now_ns) const {
   return now_ns + static_cast<uint64_t>(missing_ns * kMillion / share_ppm_);
 }
 
-// Where counters have to stay set, debts do not grow without end.
+// A debt is bounded: counters that always have to stay set would need hours to pay it back.
 void PowerAccount::Charge(double loss_ns) {
   credit_ns_ = std::max(credit_ns_ - loss_ns, -2 * kSettingAndUseNs);
   lost_ns_ += loss_ns;

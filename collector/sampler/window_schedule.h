@@ -1,9 +1,9 @@
 // When to sample, and for how long. Pure arithmetic on the times that it is given.
 //
-// Two accounts fill with time and are drawn on by every window: time with sampling on (it slows a
-// power-limited load by about 1 % while it is on) and CPU time of the sampler. A window may begin
-// while both hold something, so that over a long run neither exceeds its share, and a fresh run is
-// sampled at once out of the starting credit. Of CPU time the credit is a loan: until it is paid
+// Two accounts fill with time and are drawn on by every window: time with sampling on, and CPU time
+// of the sampler (power_account.h has what counters cost a GPU). A window may begin while both hold
+// something, so that over a long run neither exceeds its share, and a fresh run is sampled at once
+// out of the starting credit. Of CPU time the credit is a loan: until it is paid
 // back the account fills at half its share, so that from then on no run is above that. Pauses are
 // dithered, so that windows do not fall into step with a load that repeats.
 //

@@ -11,9 +11,9 @@ namespace {
 
 // Few windows: as much as the hardware tells of each.
 constexpr uint64_t kFineIntervalNs = 5000;
-// Of the overhead budget, what counters may cost a GPU whose clock is limited by power. Agents
-// leave 0.3 of it, too, for what they cannot count.
-constexpr uint32_t kBudgetsOfPowerLoss = 4;
+// Of the overhead budget, what counters may cost a GPU whose clock is limited by power. It comes
+// out of the 0.3 that agents leave (TraceBudget::kShareForTracing).
+constexpr double kShareForCounters = 0.25;
 // Less attribution is said with the next.
 constexpr uint64_t kWorthSayingNs = 1'000'000;
 // To read what a window under way has counted.
@@ -30,7 +30,8 @@ void SamplerFeed::Start(const SessionOptions& session, SamplingWindows windows) 
       session.counters == CountersMode::kAuto || session.counters == CountersMode::kSample;
   options.options.counters = wants_counters_;
   options.options.planned_windows = windows != SamplingWindows::kItsOwn;
-  options.options.power_loss_ppm = session.overhead_budget_ppm / kBudgetsOfPowerLoss;
+  options.options.power_loss_ppm =
+      static_cast<uint32_t>(kShareForCounters * session.overhead_budget_ppm);
   if (windows == SamplingWindows::kFewPlanned) options.options.interval_ns = kFineIntervalNs;
   absl::StatusOr<std::unique_ptr<SamplerClient>> client = SamplerClient::Start(options);
   if (client.ok()) {

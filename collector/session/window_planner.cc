@@ -136,7 +136,8 @@ uint64_t WindowPlanner::IdleUntilNs(const DevicePlan& plan) const {
   return std::max(begun_ns_, plan.end_ns) + pause_ns_;
 }
 
-// Windows are made up for if they were due, and where samples are wanted often none were.
+// Makes up for windows that were due while the sampler was not ready. None were due where the
+// collector had all windows sampled.
 void WindowPlanner::Sampled(const std::string& uuid, uint64_t begin_ns) {
   uint64_t* const next_ns = &devices_[uuid].next_seldom_ns;
   const uint64_t made_up_for_ns = (kMostMadeUpFor - 1) * kSeldomNs;

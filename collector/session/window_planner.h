@@ -58,7 +58,7 @@ class WindowPlanner {
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
-  // As many of these are made up for once a sampler is ready that was not for long.
+  // A sampler that was not ready for long makes up for this many of them at most.
   static constexpr uint64_t kMostMadeUpFor = 6;
   // A window that was asked for: long, on all GPUs at once, and not soon after another.
   static constexpr uint64_t kLongNs = 1'000'000'000;
@@ -112,10 +112,10 @@ class WindowPlanner {
     uint64_t lead_ns = 0;
   };
   struct DevicePlan {
-    uint64_t set_ns = 0;  // from when on the sampler is busy with it
+    uint64_t set_ns = 0;  // from when on the sampler is busy with the window
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;
-    uint64_t next_seldom_ns = 0;     // when it is time for the next that is sampled
+    uint64_t next_seldom_ns = 0;     // when the next may be sampled, where few are
     std::optional<Sampler> sampler;  // until it is asked when
   };
 

@@ -15,8 +15,7 @@ struct SamplerOptions {
   int channel_fd = 3;
   // Length of one PM sample. The hardware takes 5 µs and up.
   uint64_t interval_ns = 10'000;
-  // Share of time, in millionths, that sampling may be on once the first window is over. Slows a
-  // power-limited load by about 1 % while it is on.
+  // Share of time, in millionths, that sampling may be on once the first window is over.
   uint32_t duty_ppm = 1'000'000;
   // Share of one core, in millionths, that the sampler may use on average; windows shorten to it.
   // 0 = no limit. What is not charged, looking for other profilers above all, is up to 0.5 % more,

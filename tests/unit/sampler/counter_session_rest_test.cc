@@ -75,7 +75,7 @@ TEST_F(CounterSessionRestTest, CountersThatNobodyPlansForRest) {
   EXPECT_FALSE(fake_.enabled);
 }
 
-TEST_F(CounterSessionRestTest, SaysHowLongBeforeAWindowItMustBeToldWhileItRests) {
+TEST_F(CounterSessionRestTest, SaysHowLongBeforeAWindowItMustKnowOfItWhileItRests) {
   BeginSession();
   ASSERT_EQ(ready_.size(), 1u);
   EXPECT_EQ(ready_[0].lead_ns(), 0u);
