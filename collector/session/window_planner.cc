@@ -136,14 +136,13 @@ uint64_t WindowPlanner::IdleUntilNs(const DevicePlan& plan) const {
   return std::max(begun_ns_, plan.end_ns) + pause_ns_;
 }
 
-// Makes up for windows that were due while the sampler was not ready. None were due where the
-// collector had all windows sampled.
+// Windows that were due while the sampler was not ready are made up for. Before the first one none
+// was due.
 void WindowPlanner::Sampled(const std::string& uuid, uint64_t begin_ns) {
   uint64_t* const next_ns = &devices_[uuid].next_seldom_ns;
   const uint64_t made_up_for_ns = (kMostMadeUpFor - 1) * kSeldomNs;
-  const uint64_t oldest_ns = *next_ns != 0 && seldom_.contains(uuid)
-                                 ? begin_ns - std::min(begin_ns, made_up_for_ns)
-                                 : begin_ns;
+  const uint64_t oldest_ns =
+      *next_ns != 0 ? begin_ns - std::min(begin_ns, made_up_for_ns) : begin_ns;
   *next_ns = std::clamp(*next_ns, oldest_ns, begin_ns) + kSeldomNs;
 }
 

@@ -185,11 +185,14 @@ TEST_F(WindowPlannerTest, ASamplerThatSetsTheCountersFirstHearsOfAWindowInTime) 
   const auto windows = Plan(kNow);
   ASSERT_THAT(windows, SizeIs(1));
   EXPECT_GE(windows[0].sampling_begin_ns, kNow + kLead);
-  planner_.SampleAtOnce({kGpu});
-  planner_.SamplerReady(kGpu, windows[0].end_ns, kSampling, UINT64_MAX);
-  const auto bounded = Plan(windows[0].end_ns);
-  ASSERT_THAT(bounded, SizeIs(1));
-  EXPECT_LT(bounded[0].begin_ns, windows[0].end_ns + 3 * kSecondNs) << "no lead is endless";
+  for (const uint64_t lead_ns : {3600 * kSecondNs, UINT64_MAX}) {
+    WindowPlanner planner(kNow, 1);
+    planner.SamplerReady(kGpu, kNow, kSampling, lead_ns);
+    const auto bounded = planner.Plan(kNow, {kGpu}, AnyTime);
+    ASSERT_THAT(bounded, SizeIs(1));
+    EXPECT_GT(bounded[0].begin_ns, kNow + kSecondNs);
+    EXPECT_LT(bounded[0].begin_ns, kNow + 3 * kSecondNs) << "no lead is endless";
+  }
 }
 
 // One sampler serves all GPUs, and cannot end a window while it sets the counters of another.
