@@ -76,7 +76,7 @@ class Program(Followed):
     def answer(self):
         line = self.line()
         if not line:
-            raise AssertionError(f"the program ended:\n{self.said}")
+            raise AssertionError(f"the program ended with {self.process.wait()}:\n{self.said}")
         return json.loads(line)
 
     def do(self, command):

@@ -114,7 +114,8 @@ class Program {
 
   void Replay(uint64_t times) {
     if (exec_ == nullptr) {
-      BeginCapture();
+      // The busy thread may synchronize meanwhile, which a global capture forbids to all threads.
+      BeginCapture(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
       EndCapture();
     }
     for (uint64_t i = 0; i < times; ++i) Check(cuGraphLaunch(exec_, stream_), "cuGraphLaunch");
@@ -124,9 +125,9 @@ class Program {
     Check(cuStreamSynchronize(stream_), "cuStreamSynchronize");
   }
 
-  void BeginCapture() {
+  void BeginCapture(CUstreamCaptureMode mode) {
     Check(cuStreamCreate(&stream_, 0), "cuStreamCreate");
-    Check(cuStreamBeginCapture_v2(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+    Check(cuStreamBeginCapture_v2(stream_, mode), "cuStreamBeginCapture");
     for (const size_t kernel : {0, 1, 2}) {
       Check(cuLaunchKernel(target_->Function(kernel), 8, 1, 1, 64, 1, 1, 0, stream_, nullptr,
                            nullptr),
@@ -251,7 +252,8 @@ int Run(bool later) {
     if (word == "haul") program.LaunchOnSecond(kHaul, number, /*wait=*/false);
     if (word == "aside") program.Aside([&] { program.Launch(number); });
     if (word == "graph") program.Replay(number);
-    if (word == "capture") number != 0 ? program.BeginCapture() : program.EndCapture();
+    if (word == "capture")
+      number != 0 ? program.BeginCapture(CU_STREAM_CAPTURE_MODE_GLOBAL) : program.EndCapture();
     if (word == "module") Program::LoadModules(number);
     if (word == "second") program.LaunchOnSecond(1, number, /*wait=*/true);
     if (word == "own") program.LaunchInOwn(number);
