@@ -95,8 +95,9 @@ absl::Status SampleOneWindow(uint64_t window_ns, PmSampler* sampler, Measured* m
   if (absl::Status status = sampler->Start(); !status.ok()) return status;
   WaitUntil(MonotonicNs() + window_ns);
   const uint64_t cpu_before_ns = ProcessCpuNs();
+  if (absl::Status status = sampler->Stop(); !status.ok()) return status;
   const absl::StatusOr<WindowResult> window =
-      sampler->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
+      sampler->Read([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
         measured->sampled_ns += end_ns - start_ns;
         for (size_t i = 0; i < values.size(); ++i) measured->sums[i] += values[i];
       });

@@ -34,12 +34,10 @@ CounterSession::CounterSession(const CuptiTable& table, const CudaDevice& device
   if (!planning_.planned) schedule_.SetSteady(now_ns, true);
 }
 
-CounterSession::~CounterSession() {
-  if (sampling()) EndWindow(MonotonicNs());
-}
+CounterSession::~CounterSession() { EndWindow(MonotonicNs()); }
 
 bool CounterSession::works() const {
-  return state_ == State::kReady || state_ == State::kSampling ||
+  return state_ == State::kReady || sampling() || stopped() ||
          (state_ == State::kYielded && reason_.reason.empty());
 }
 
@@ -53,6 +51,8 @@ uint64_t CounterSession::next_step_ns() const {
       return *plan_.due_ns() - (rests_ ? std::min(*plan_.due_ns(), LeadNs()) : 0);
     case State::kSampling:
       return window_.end_ns;
+    case State::kStopped:
+      return 0;
     case State::kYielded:
     case State::kDead:
       return kNever;
@@ -60,17 +60,21 @@ uint64_t CounterSession::next_step_ns() const {
   return kNever;
 }
 
-void CounterSession::Step(uint64_t now_ns, bool may_begin) {
+void CounterSession::StopWhenDue(uint64_t now_ns) {
+  if (sampling() && now_ns >= window_.end_ns) StopWindow(now_ns);
+}
+
+void CounterSession::Step(uint64_t now_ns, bool may_begin, bool beside) {
   if (now_ns < next_step_ns()) return;
   if (state_ == State::kBlocked) {
-    TryTake(now_ns);
-  } else if (state_ == State::kSampling) {
+    if (!beside) TryTake(now_ns);
+  } else if (sampling() || stopped()) {
     EndWindow(now_ns);
     if (state_ == State::kReady) GetReady(std::max(now_ns, MonotonicNs()));
   } else if (planning_.planned && plan_.Missed(now_ns)) {
     GetReady(now_ns);
-  } else if (may_begin) {
-    rests_ ? PrepareCounters(now_ns) : BeginWindow(now_ns);
+  } else if (may_begin && !(beside && IsToSetCounters())) {
+    rests_ ? PrepareCounters(now_ns) : BeginWindow(now_ns, beside);
   }
 }
 
@@ -116,6 +120,11 @@ absl::Status CounterSession::SetCounters(uint64_t now_ns) {
   return status;
 }
 
+// That takes longer than a window lasts: another GPU's could not be ended meanwhile.
+bool CounterSession::IsToSetCounters() const {
+  return rests_ || !counters_.IsConfigured(turns_.next());
+}
+
 bool CounterSession::IsToRest(uint64_t now_ns) const {
   if (planning_.always_wanted) return false;
   if (rests_) return power_.IsLimited(now_ns);
@@ -152,10 +161,10 @@ uint64_t CounterSession::ReadyNs(uint64_t now_ns) const {
 }
 
 uint64_t CounterSession::LeadNs() const {
-  return std::clamp(setting_took_ns_ / 2 * 3 + kLeadMarginNs, kLeastLeadNs, kMostLeadNs);
+  return gpus_ * std::clamp(setting_took_ns_ / 2 * 3 + kLeadMarginNs, kLeastLeadNs, kMostLeadNs);
 }
 
-void CounterSession::BeginWindow(uint64_t now_ns) {
+void CounterSession::BeginWindow(uint64_t now_ns, bool beside) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
   plan_.Begin();
   announced_ns_ = 0;
@@ -163,11 +172,22 @@ void CounterSession::BeginWindow(uint64_t now_ns) {
   const uint64_t cpu_configured_ns = ProcessCpuNs();
   schedule_.Spent(cpu_configured_ns - cpu_before_ns);
   if (status.ok()) status = counters_.Start();
-  if (!status.ok()) return Block(now_ns, status);
-  window_.start_cpu_ns = ProcessCpuNs() - cpu_configured_ns;
+  if (!status.ok()) return beside ? GetReadyAlone(now_ns) : Block(now_ns, status);
   state_ = State::kSampling;
-  window_.begin_ns = MonotonicNs();
+  window_ = {
+      .begin_ns = MonotonicNs(), .cpu_ns = ProcessCpuNs() - cpu_configured_ns, .beside = beside};
   window_.end_ns = window_.begin_ns + WindowNs();
+}
+
+void CounterSession::SampleAlone(uint64_t now_ns) {
+  samples_alone_ = true;
+  counters_.Disable();
+  power_.GivenUp(now_ns);
+}
+
+void CounterSession::GetReadyAlone(uint64_t now_ns) {
+  SampleAlone(now_ns);
+  GetReady(now_ns);
 }
 
 uint64_t CounterSession::WindowNs() const {
@@ -265,37 +285,48 @@ void CounterSession::SendDescriptions(const FrameSink& sink) const {
   }
 }
 
-void CounterSession::EndWindow(uint64_t now_ns) {
+void CounterSession::StopWindow(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
-  const uint64_t on_ns = std::max(MonotonicNs(), now_ns) - window_.begin_ns;
+  window_.on_ns = std::max(MonotonicNs(), now_ns) - window_.begin_ns;
+  counters_.Stop();
+  window_.cpu_ns += ProcessCpuNs() - cpu_before_ns;
+  state_ = State::kStopped;
+}
+
+void CounterSession::ReadWindow(uint64_t now_ns) {
+  const uint64_t cpu_before_ns = ProcessCpuNs();
   state_ = State::kReady;
-  const DeviceCounters::Window window = counters_.Stop();
+  const DeviceCounters::Window window = counters_.Read();
   absl::Status status = window.result.status();
-  if (status.ok()) status = CheckWindow(*window.result, on_ns, window.interval_ns);
-  const bool idle = !CountWindow(window.activity, on_ns);
-  const uint64_t cpu_ns = window_.start_cpu_ns + ProcessCpuNs() - cpu_before_ns;
-  schedule_.Finished(MonotonicNs(), on_ns, cpu_ns, idle);
-  if (!status.ok()) Block(now_ns, status);
+  if (status.ok()) status = CheckWindow(*window.result, window.interval_ns);
+  const bool idle = !CountWindow(window.activity);
+  window_.cpu_ns += ProcessCpuNs() - cpu_before_ns;
+  schedule_.Finished(MonotonicNs(), window_.on_ns, window_.cpu_ns, idle);
+  if (!status.ok()) window_.beside ? SampleAlone(now_ns) : Block(now_ns, status);
+}
+
+void CounterSession::EndWindow(uint64_t now_ns) {
+  if (sampling()) StopWindow(now_ns);
+  if (stopped()) ReadWindow(now_ns);
 }
 
 // What it brought; a long one without samples is an error.
-absl::Status CounterSession::CheckWindow(const WindowResult& window, uint64_t on_ns,
-                                         uint64_t interval_ns) {
+absl::Status CounterSession::CheckWindow(const WindowResult& window, uint64_t interval_ns) {
   statistics_.samples += window.samples;
   statistics_.lost += window.lost;
   if (window.overflow) schedule_.Overflowed();
   if (window.samples != 0) {
     retry_.Works();
-  } else if (!window.overflow && on_ns > kIntervalsWithSamples * interval_ns) {
+  } else if (!window.overflow && window_.on_ns > kIntervalsWithSamples * interval_ns) {
     return absl::InternalError("a window of PM sampling brought no samples");
   }
   return absl::OkStatus();
 }
 
 // Whether the GPU did anything in it.
-bool CounterSession::CountWindow(const WindowActivity& activity, uint64_t on_ns) {
+bool CounterSession::CountWindow(const WindowActivity& activity) {
   ++statistics_.windows;
-  statistics_.sampling_ns += on_ns;
+  statistics_.sampling_ns += window_.on_ns;
   if (!activity.Computes(device_.multiprocessors)) return activity.Copies();
   if (!schedule_.early()) turns_.BusyWindow();
   statistics_.busy_cycles += activity.elapsed_cycles();
@@ -304,13 +335,13 @@ bool CounterSession::CountWindow(const WindowActivity& activity, uint64_t on_ns)
 }
 
 void CounterSession::CutWindow(uint64_t now_ns) {
-  if (!sampling()) return;
+  if (!sampling() && !stopped()) return;
   EndWindow(now_ns);
   plan_.Cut();
 }
 
 void CounterSession::Yield(uint64_t now_ns) {
-  if (sampling()) EndWindow(now_ns);
+  EndWindow(now_ns);
   if (state_ == State::kDead) return;
   counters_.Disable();
   power_.GivenUp(now_ns);

@@ -6,9 +6,9 @@
 // windows are planned the session therefore rests between bursts of them: it stays kReady, gives
 // the counters up, and sets them again shortly before the next window that is planned.
 //
-//   kBlocked ──taken──▶ kReady ──a window is due──▶ kSampling ──it ends──▶ kReady
-//   kReady, kSampling, kBlocked ──failure──▶ kBlocked, or kDead where no time will help
-//   all but kDead ──Yield──▶ kYielded ──Resume──▶ kBlocked
+//   kBlocked ──taken──▶ kReady ──a window is due──▶ kSampling ──it ends──▶ kStopped ──read──▶
+//   kReady kReady, kStopped, kBlocked ──failure──▶ kBlocked, or kDead where no time will help all
+//   but kDead ──Yield──▶ kYielded ──Resume──▶ kBlocked
 //
 // device_counters.h has the counters themselves, window_plan.h and window_schedule.h when a window
 // is due, set_turns.h which set it samples, retry_pace.h when to try again.
@@ -65,12 +65,23 @@ class CounterSession {
                  const CounterSessionOptions& options, FrameSink sink, uint64_t now_ns);
   ~CounterSession();
 
-  // Does what is due; a window is begun only if `may_begin`. Times are monotonic nanoseconds.
-  void Step(uint64_t now_ns, bool may_begin);
+  // Does what is due; a window is begun only if `may_begin`. `beside`: another GPU is sampled
+  // meanwhile. Times are monotonic nanoseconds.
+  void Step(uint64_t now_ns, bool may_begin, bool beside = false);
+  // The same of a window that is due to end and no more: it takes a millisecond or two, and reading
+  // what it counted tens of them.
+  void StopWhenDue(uint64_t now_ns);
   // When to step next; UINT64_MAX: only after a command.
   uint64_t next_step_ns() const;
 
   bool sampling() const { return state_ == State::kSampling; }
+  // A window has ended, and is yet to be read.
+  bool stopped() const { return state_ == State::kStopped; }
+  // Its windows are planned, and may be under way while another GPU's are. One that failed so does
+  // without from then on.
+  bool samples_beside_others() const { return planning_.planned && !samples_alone_; }
+  // Of the last window.
+  uint64_t window_begin_ns() const { return window_.begin_ns; }
   // Counters are ours, or were given up on request; else reason() says why not.
   bool works() const;
   const SourceReason& reason() const { return reason_; }
@@ -103,6 +114,8 @@ class CounterSession {
   void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
   // What collectors know of the load: SamplingProgress.
   void SetProgress(uint64_t now_ns, uint64_t progress);
+  // How many GPUs this process serves, one after the other.
+  void SetGpus(size_t gpus) { gpus_ = gpus; }
   // Whether power limits the GPU's clock, as NVML says several times a second.
   void SetPowerLimited(uint64_t now_ns, bool limited);
   // What counters that were set have cost the GPU meanwhile.
@@ -117,13 +130,15 @@ class CounterSession {
   void RetryAt(uint64_t time_ns) { retry_.At(time_ns); }
 
  private:
-  enum class State { kBlocked, kReady, kSampling, kYielded, kDead };
+  enum class State { kBlocked, kReady, kSampling, kStopped, kYielded, kDead };
 
-  // The one that is under way.
+  // The last one.
   struct Window {
     uint64_t begin_ns = 0;
-    uint64_t end_ns = 0;
-    uint64_t start_cpu_ns = 0;  // that starting it took
+    uint64_t end_ns = 0;  // when it is to end
+    uint64_t on_ns = 0;   // how long it was under way
+    uint64_t cpu_ns = 0;  // that starting and stopping it took
+    bool beside = false;  // another GPU was sampled as it began
   };
 
   uint64_t WindowNs() const;
@@ -131,6 +146,7 @@ class CounterSession {
   void Block(uint64_t now_ns, const absl::Status& status);
   // Sets them to the set that is next, unless they are.
   absl::Status SetCounters(uint64_t now_ns);
+  bool IsToSetCounters() const;
   // Whether the counters are not worth their cost until the next window.
   bool IsToRest(uint64_t now_ns) const;
   void Rest(uint64_t now_ns);
@@ -140,14 +156,19 @@ class CounterSession {
   uint64_t ReadyNs(uint64_t now_ns) const;
   // How long before a window the session sets counters that rest.
   uint64_t LeadNs() const;
-  void BeginWindow(uint64_t now_ns);
+  void BeginWindow(uint64_t now_ns, bool beside);
+  // A window beside another GPU's failed.
+  void SampleAlone(uint64_t now_ns);
+  void GetReadyAlone(uint64_t now_ns);
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
   void GetReadySooner(uint64_t now_ns, uint64_t before_ns);
   SamplerReady Ready(uint64_t now_ns) const;
+  void StopWindow(uint64_t now_ns);
+  void ReadWindow(uint64_t now_ns);
   void EndWindow(uint64_t now_ns);
-  absl::Status CheckWindow(const WindowResult& window, uint64_t on_ns, uint64_t interval_ns);
-  bool CountWindow(const WindowActivity& activity, uint64_t on_ns);
+  absl::Status CheckWindow(const WindowResult& window, uint64_t interval_ns);
+  bool CountWindow(const WindowActivity& activity);
 
   const CudaDevice& device_;
   const FrameSink sink_;
@@ -159,6 +180,8 @@ class CounterSession {
   RetryPace retry_;
   PowerAccount power_;
   bool rests_ = false;
+  bool samples_alone_ = false;
+  size_t gpus_ = 1;
   uint64_t setting_took_ns_ = 0;  // the last time
   uint64_t announced_ns_ = 0;     // from when on it offered a window; 0: not since the last one
   State state_ = State::kBlocked;

@@ -82,10 +82,12 @@ size_t DeviceCounters::PlaceOf(SampledSet set) const {
   return place == places_.end() ? 0 : place->second;
 }
 
+bool DeviceCounters::IsConfigured(SampledSet set) const {
+  return sampler_->configured() && configured_ == PlaceOf(set);
+}
+
 absl::Status DeviceCounters::ConfigureOnce(SampledSet set) {
-  const size_t place = PlaceOf(set);
-  if (sampler_->configured() && configured_ == place) return absl::OkStatus();
-  return Configure(place);
+  return IsConfigured(set) ? absl::OkStatus() : Configure(PlaceOf(set));
 }
 
 // Programs that launch kernels meanwhile may wait for the driver, so the run records when this was.
@@ -111,15 +113,18 @@ absl::Status DeviceCounters::Start() {
   return status;
 }
 
-DeviceCounters::Window DeviceCounters::Stop() {
+void DeviceCounters::Stop() { stopped_ = sampler_->Stop(); }
+
+DeviceCounters::Window DeviceCounters::Read() {
   MetricSetSamples* set = &sets_[*configured_];
   WindowActivity activity(set->metrics());
+  const auto take = [&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
+    set->Announce(*sampler_, sink_);
+    set->Add(start_ns, end_ns, values, sink_);
+    activity.Add(end_ns - start_ns, values);
+  };
   absl::StatusOr<WindowResult> result =
-      sampler_->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
-        set->Announce(*sampler_, sink_);
-        set->Add(start_ns, end_ns, values, sink_);
-        activity.Add(end_ns - start_ns, values);
-      });
+      stopped_.ok() ? sampler_->Read(take) : absl::StatusOr<WindowResult>(stopped_);
   set->EndWindow(result.ok() ? result->lost : 0, sink_);
   return {set->interval_ns(), activity, std::move(result)};
 }

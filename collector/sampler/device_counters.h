@@ -48,12 +48,15 @@ class DeviceCounters {
   // Sets the counters to `set`, or to the base set where the GPU has no other, unless they are set
   // to it. 200 ms of CPU where the set changes.
   absl::Status ConfigureOnce(SampledSet set);
+  bool IsConfigured(SampledSet set) const;
   // How often they were set.
   uint64_t settings() const { return settings_; }
   // Begins a window of the set that is configured.
   absl::Status Start();
-  // Ends it, and sends its samples.
-  Window Stop();
+  // Ends it, and returns soon.
+  void Stop();
+  // Sends the samples of the window that was stopped; tens of milliseconds of CPU.
+  Window Read();
   // Gives the counters up, and keeps the lease.
   void Disable();
   // Nobody here will want the counters any more.
@@ -88,6 +91,7 @@ class DeviceCounters {
   std::vector<MetricSetSamples> sets_;
   std::map<SampledSet, size_t> places_;  // in sets_, of those that this chip has
   std::optional<size_t> configured_;     // of sets_
+  absl::Status stopped_;                 // what came of the last Stop()
   uint64_t longest_window_ns_ = 0;
   uint64_t settings_ = 0;
 };

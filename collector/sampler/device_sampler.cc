@@ -50,9 +50,9 @@ DeviceSampler::DeviceSampler(const CudaDevice& device, const SamplerLibraries& l
   sink_(FRAME_DEVICE_PEAKS, Peaks());
 }
 
-void DeviceSampler::Step(uint64_t now_ns, bool may_begin_window) {
+void DeviceSampler::Step(uint64_t now_ns, bool may_begin_window, bool beside) {
   StepTotals(now_ns);
-  StepCounters(now_ns, may_begin_window);
+  StepCounters(now_ns, may_begin_window, beside);
   StepStatus(now_ns);
   if (!clock_sent_ && counters_ != nullptr && counters_->statistics().busy_ns > 0) {
     clock_sent_ = true;
@@ -60,11 +60,11 @@ void DeviceSampler::Step(uint64_t now_ns, bool may_begin_window) {
   }
 }
 
-void DeviceSampler::StepCounters(uint64_t now_ns, bool may_begin_window) {
+void DeviceSampler::StepCounters(uint64_t now_ns, bool may_begin_window, bool beside) {
   if (subscription_ != nullptr) ReadSubscription(now_ns);
   if (subscription_ != nullptr || counters_ == nullptr) return;
   const bool due = now_ns >= counters_->next_step_ns();
-  counters_->Step(now_ns, may_begin_window);
+  counters_->Step(now_ns, may_begin_window, beside);
   // Tries to subscribe as often as the session tries to take the lease.
   if (due && counters_->leased_elsewhere() && !yielded_.has_value()) {
     Subscribe(planning_.planned ? SubscriberKind::kPlanned : SubscriberKind::kAlways);

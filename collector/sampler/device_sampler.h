@@ -33,10 +33,22 @@ class DeviceSampler {
 
   const CudaDevice& device() const { return device_; }
 
-  // Does what is due. Times are monotonic nanoseconds.
-  void Step(uint64_t now_ns, bool may_begin_window);
+  // Does what is due; `beside`: another GPU is sampled meanwhile. Times are monotonic nanoseconds.
+  void Step(uint64_t now_ns, bool may_begin_window, bool beside = false);
+  // Ends a window that is due to end, and leaves what it counted to Step().
+  void StopWhenDue(uint64_t now_ns) {
+    if (counters_ != nullptr) counters_->StopWhenDue(now_ns);
+  }
   uint64_t next_step_ns() const;
   bool sampling() const { return counters_ != nullptr && counters_->sampling(); }
+  bool stopped() const { return counters_ != nullptr && counters_->stopped(); }
+  bool samples_beside_others() const {
+    return counters_ != nullptr && counters_->samples_beside_others();
+  }
+  // Of the last window; 0: none.
+  uint64_t window_begin_ns() const {
+    return counters_ == nullptr ? 0 : counters_->window_begin_ns();
+  }
   // Readable when Step() has something to do, or when another sampler asks for a share; -1: none.
   int subscription_fd() const { return subscription_ == nullptr ? -1 : subscription_->fd(); }
   int listener() const { return counters_ == nullptr ? -1 : counters_->listener(); }
@@ -60,6 +72,10 @@ class DeviceSampler {
   // What collectors know of the load: SamplingProgress.
   void SetProgress(uint64_t now_ns, uint64_t progress);
   void SetIdleCpu(uint64_t now_ns, uint32_t ppm);
+  // How many GPUs this process serves, one after the other.
+  void SetGpus(size_t gpus) {
+    if (counters_ != nullptr) counters_->SetGpus(gpus);
+  }
   // CPU time that a collector took for this GPU's samples, since it last said so.
   void SpentByCollector(uint64_t now_ns, uint64_t cpu_ns);
 
@@ -72,7 +88,7 @@ class DeviceSampler {
 
  private:
   void StepTotals(uint64_t now_ns);
-  void StepCounters(uint64_t now_ns, bool may_begin_window);
+  void StepCounters(uint64_t now_ns, bool may_begin_window, bool beside);
   void StepStatus(uint64_t now_ns);
   bool Subscribe(SubscriberKind kind);
   void ReadSubscription(uint64_t now_ns);

@@ -15,6 +15,8 @@ namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr int kLongestWaitMs = 1000;
 constexpr int kDrainMs = 1000;
+// What windows that begin together may be apart: starting one takes a millisecond.
+constexpr uint64_t kTogetherNs = 20'000'000;
 // Hopper; DCGM counts by GPM from then on.
 constexpr int kFirstMajorWithGpm = 9;
 
@@ -96,7 +98,7 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
       },
       [this](uint16_t type, std::string_view payload) { subscribers_.SendToOwn(type, payload); },
       MonotonicNs()));
-  ShareCpuBudget();
+  ShareProcess();
 }
 
 DeviceSampler* SamplerLoop::Find(const std::string& uuid) {
@@ -122,11 +124,14 @@ void SamplerLoop::UseDeviceByUuid(const std::string& uuid) {
   subscribers_.Send(uuid, FRAME_SAMPLER_STATUS, status);
 }
 
-void SamplerLoop::ShareCpuBudget() {
+void SamplerLoop::ShareProcess() {
   if (samplers_.empty()) return;
   const uint64_t now_ns = MonotonicNs();
   const auto share = static_cast<uint32_t>(options_.cpu_budget_ppm / samplers_.size());
-  for (const auto& sampler : samplers_) sampler->SetCpuBudget(now_ns, share);
+  for (const auto& sampler : samplers_) {
+    sampler->SetCpuBudget(now_ns, share);
+    sampler->SetGpus(samplers_.size());
+  }
 }
 
 // Where nothing limits its CPU time, none is to be found.
@@ -205,13 +210,37 @@ void SamplerLoop::SendDescriptions(SamplerSubscribers::Listener* listener) {
 }
 
 void SamplerLoop::StepAll() {
-  for (const auto& sampler : samplers_) {
-    // One window at a time: while one GPU's is decoded, another's could not be ended.
-    const bool may_begin = !subscribers_.congested() &&
-                           std::none_of(samplers_.begin(), samplers_.end(),
-                                        [](const auto& other) { return other->sampling(); });
-    sampler->Step(MonotonicNs(), may_begin);
+  for (const auto& sampler : samplers_) sampler->StopWhenDue(MonotonicNs());
+  for (DeviceSampler* const sampler : InTurn()) {
+    const bool beside = AnySampling();
+    if (beside && sampler->stopped()) continue;
+    const uint64_t now_ns = MonotonicNs();
+    sampler->Step(now_ns, MayBegin(*sampler, now_ns), beside);
   }
+}
+
+bool SamplerLoop::MayBegin(const DeviceSampler& sampler, uint64_t now_ns) const {
+  if (subscribers_.congested()) return false;
+  return std::all_of(samplers_.begin(), samplers_.end(), [&](const auto& other) {
+    if (!other->sampling()) return true;
+    return sampler.samples_beside_others() && other->samples_beside_others() &&
+           now_ns < other->window_begin_ns() + kTogetherNs;
+  });
+}
+
+bool SamplerLoop::AnySampling() const {
+  return std::any_of(samplers_.begin(), samplers_.end(),
+                     [](const auto& sampler) { return sampler->sampling(); });
+}
+
+std::vector<DeviceSampler*> SamplerLoop::InTurn() const {
+  std::vector<DeviceSampler*> samplers;
+  samplers.reserve(samplers_.size());
+  for (const auto& sampler : samplers_) samplers.push_back(sampler.get());
+  std::stable_sort(samplers.begin(), samplers.end(), [](const auto* one, const auto* other) {
+    return one->window_begin_ns() < other->window_begin_ns();
+  });
+  return samplers;
 }
 
 void SamplerLoop::Wait(int longest_wait_ms) {
@@ -301,7 +330,7 @@ void SamplerLoop::PartFromOwnCollector() {
     subscribers_.own_channel().Drain(kDrainMs);
     subscribers_.own_channel().Close();
   }
-  ShareCpuBudget();
+  ShareProcess();
 }
 
 int SamplerLoop::MillisecondsUntilDue(int longest_wait_ms) const {

@@ -1,6 +1,10 @@
-// The sampler process's main loop: steps every GPU's sampler when it is due, one window at a time,
-// and obeys its collector, and the samplers of other collectors that share its counters. It goes on
-// until the last of them has left.
+// The sampler process's main loop: steps every GPU's sampler when it is due, and obeys its
+// collector, and the samplers of other collectors that share its counters. It goes on until the
+// last of them has left.
+//
+// While one GPU's window is read, another's could not be ended. So there is one window at a time;
+// those of several GPUs that are planned for the same time are under way together, and none of them
+// is read before all have ended.
 #ifndef UTLZ_COLLECTOR_SAMPLER_SAMPLER_LOOP_H_
 #define UTLZ_COLLECTOR_SAMPLER_SAMPLER_LOOP_H_
 
@@ -39,12 +43,16 @@ class SamplerLoop {
  private:
   void UseDevice(const CudaDevice& device);
   void UseDeviceByUuid(const std::string& uuid);
-  void ShareCpuBudget();
+  void ShareProcess();
   void LookForIdleCores();
   void HandleCommand(SamplerSubscribers::Listener* listener, const SamplerCommand& command);
   void PlanWindow(SamplerSubscribers::Listener* listener, const SamplerCommand& command);
   void SendDescriptions(SamplerSubscribers::Listener* listener);
   void StepAll();
+  bool MayBegin(const DeviceSampler& sampler, uint64_t now_ns) const;
+  bool AnySampling() const;
+  // Those first whose last window is the oldest.
+  std::vector<DeviceSampler*> InTurn() const;
   void Wait(int longest_wait_ms);
   void TakeInSubscribers();
   // Who asks for whose counters, who plans windows, and which GPUs nobody wants any more.

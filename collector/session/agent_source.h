@@ -13,6 +13,7 @@
 
 #include "collector/ingest/ring_reader.h"
 #include "collector/metrics/places.h"
+#include "collector/session/collective_peers.h"
 #include "collector/session/device_use.h"
 #include "collector/session/read_allowance.h"
 #include "collector/session/records_watch.h"
@@ -76,6 +77,8 @@ class AgentSource {
   const ReadAllowance& allowance() const { return allowance_; }
   DeviceUse& device_use() { return device_use_; }
   const DeviceUse& device_use() const { return device_use_; }
+  CollectivePeers& peers() { return peers_; }
+  const CollectivePeers& peers() const { return peers_; }
   RecordsWatch& records() { return records_; }
   const RecordsWatch& records() const { return records_; }
 
@@ -94,6 +97,7 @@ class AgentSource {
   RingReader reader_;
   ReadAllowance allowance_;
   DeviceUse device_use_;
+  CollectivePeers peers_;
   RecordsWatch records_;
   ProcessPlace place_;
   uint64_t request_ = 0;

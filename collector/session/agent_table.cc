@@ -178,6 +178,7 @@ RingState AgentTable::DrainOne(AgentSource* source, uint64_t limit_bytes) {
 
 void AgentTable::Forward(AgentSource* source, uint16_t type, std::string_view payload) {
   source->device_use().Consume(type, payload);
+  source->peers().Consume(type, payload);
   source->records().Consume(type, payload);
   if (type == FRAME_DEVICE || type == FRAME_CONTEXT) SendPlannedWindow(source);
   if (type != FRAME_PROCESS) {
@@ -225,6 +226,18 @@ std::vector<std::string> AgentTable::DevicesInUse() const {
     for (std::string& uuid : source->device_use().Uuids()) in_use.insert(std::move(uuid));
   }
   return {in_use.begin(), in_use.end()};
+}
+
+std::vector<DeviceGroup> AgentTable::GroupsInUse() const {
+  DeviceGroups groups;
+  for (const auto& [index, source] : live_) {
+    const std::vector<std::string> uuids = source->device_use().Uuids();
+    for (const std::string& uuid : uuids) groups.AddDevice(uuid);
+    if (source->device_use().has_contexts()) {
+      groups.AddProcess(uuids, source->peers().communicators());
+    }
+  }
+  return groups.Groups();
 }
 
 uint64_t AgentTable::WindowReadyNs(const std::string& device_uuid) const {

@@ -18,6 +18,7 @@
 #include "collector/ingest/agent_listener.h"
 #include "collector/session/agent_source.h"
 #include "collector/session/agent_trouble.h"
+#include "collector/session/device_groups.h"
 #include "collector/session/session_options.h"
 #include "proto/profile.pb.h"
 #include "proto/run_token.h"
@@ -60,6 +61,8 @@ class AgentTable {
 
   // GPUs that live agents use, and when all of those on one can pay for a window.
   std::vector<std::string> DevicesInUse() const;
+  // The same GPUs, those together whose processes compute together.
+  std::vector<DeviceGroup> GroupsInUse() const;
   uint64_t WindowReadyNs(const std::string& device_uuid) const;
   // Whether kernels on this GPU are recorded now: as all live agents on it say where they agree.
   RecordsNow RecordsOn(const std::string& device_uuid) const;

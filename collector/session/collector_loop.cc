@@ -357,7 +357,8 @@ void CollectorLoop::PlanWindows() {
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };
-  for (const DeviceWindow& window : planner_.Plan(now.monotonic_ns, in_use, ready_ns)) {
+  const std::vector<DeviceGroup> groups = agents_.GroupsInUse();
+  for (const DeviceWindow& window : planner_.Plan(now.monotonic_ns, groups, ready_ns)) {
     SendWindowToAgents(window, now);
     if (window.sampling_begin_ns != 0) {
       sampler_.WindowAt(window.device_uuid, now.ToRealtimeNs(window.sampling_begin_ns));

@@ -30,9 +30,13 @@ bool DeviceUse::Uses(const std::string& uuid) const {
   return std::find(uuids.begin(), uuids.end(), uuid) != uuids.end();
 }
 
+bool DeviceUse::has_contexts() const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [](const auto& entry) { return entry.second.used; });
+}
+
 std::vector<std::string> DeviceUse::Uuids() const {
-  const bool any = std::any_of(devices_.begin(), devices_.end(),
-                               [](const auto& entry) { return entry.second.used; });
+  const bool any = has_contexts();
   std::vector<std::string> uuids;
   for (const auto& [ordinal, device] : devices_) {
     if (device.used || !any) uuids.push_back(device.uuid);

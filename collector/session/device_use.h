@@ -22,6 +22,7 @@ class DeviceUse {
   // UUIDs of the GPUs that it has contexts on; all that it sees, while it has none.
   std::vector<std::string> Uuids() const;
   bool Uses(const std::string& uuid) const;
+  bool has_contexts() const;
 
  private:
   static constexpr size_t kMostDevices = 64;

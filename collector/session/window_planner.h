@@ -1,7 +1,13 @@
 // Plans the windows in which a GPU's processes trace and its sampler counts: under an overhead
 // budget neither can do so all the time, and one without the other is of little use. One window a
-// GPU is under way or to come; windows of different GPUs do not overlap, since one sampler serves
-// them all. Pure decisions on the times that callers pass, nanoseconds of CLOCK_MONOTONIC.
+// GPU is under way or to come. Pure decisions on the times that callers pass, nanoseconds of
+// CLOCK_MONOTONIC.
+//
+// GPUs whose processes compute together (device_groups.h) have their windows at the same time: a
+// rank that tracing delays makes the others wait at the next collective, so the job pays for the
+// longest delay of a window, and for the sum of them if each rank had a window of its own. Windows
+// of different groups do not overlap, since one sampler serves all GPUs and reads what it counted
+// on one after the other.
 //
 // Windows last for whole steps of the job if steps are known and short. Each window then meets
 // every part of a step once, and the collector divides what ran between windows as it was in them.
@@ -23,6 +29,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "collector/session/device_groups.h"
 
 namespace utlz {
 
@@ -55,8 +63,12 @@ class WindowPlanner {
   // and the sampler counts for the same short time in each. So the planner makes a window at most
   // so many times as long.
   static constexpr uint64_t kMostGrowth = 2;
-  // A sampler that reads one GPU's window cannot end another's.
+  // A sampler that reads one GPU's window cannot end another's. It reads those of a group once all
+  // have ended.
   static constexpr uint64_t kReadingNs = 100'000'000;
+  // If the sampler is ready so much later on one GPU of a group than on another, it counts there in
+  // a later window.
+  static constexpr uint64_t kTogetherNs = 500'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
   // A sampler that was not ready for long makes up for this many of them at most.
   static constexpr uint64_t kMostMadeUpFor = 6;
@@ -93,10 +105,10 @@ class WindowPlanner {
   // The next windows are long ones, in which what every process does can be compared.
   void AskForLongWindow(uint64_t now_ns);
 
-  // The windows that are new at `now_ns`; one that has not begun may be replaced. `uuids`: the GPUs
-  // in use. `agents_ready`: when all the processes on a GPU can pay for a window.
+  // The windows that are new at `now_ns`; one that has not begun may be replaced. `groups`: the
+  // GPUs in use. `agents_ready`: when all the processes on a GPU can pay for a window.
   using AgentsReady = std::function<uint64_t(const std::string& device_uuid)>;
-  std::vector<DeviceWindow> Plan(uint64_t now_ns, const std::vector<std::string>& uuids,
+  std::vector<DeviceWindow> Plan(uint64_t now_ns, const std::vector<DeviceGroup>& groups,
                                  const AgentsReady& agents_ready);
 
   // Plan() has something new now, as where work begins.
@@ -115,21 +127,34 @@ class WindowPlanner {
     uint64_t set_ns = 0;  // from when on the sampler is busy with the window
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;
+    uint64_t read_ns = 0;            // until when it is
     uint64_t next_seldom_ns = 0;     // when the next may be sampled, where few are
     std::optional<Sampler> sampler;  // until it is asked when
+    bool sampled = false;            // the last window, in which the sampler has been silent since
+  };
+  // GPUs of a group, by UUID.
+  using Members = std::vector<std::pair<const std::string*, DevicePlan*>>;
+  // What the samplers of those that are sampled in the group's next window said, taken together.
+  struct GroupSampler : Sampler {
+    std::set<std::string> uuids;
   };
 
-  std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<std::string>& uuids);
-  std::optional<DeviceWindow> PlanDevice(uint64_t now_ns, const std::string& uuid,
-                                         const AgentsReady& agents_ready);
+  // Of those that it plans for.
+  Members MembersOf(const DeviceGroup& group);
+  std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<DeviceGroup>& groups);
+  std::vector<DeviceWindow> PlanGroup(uint64_t now_ns, const Members& members,
+                                      const AgentsReady& agents_ready);
+  bool IsReadySoon(uint64_t now_ns, const DevicePlan& plan) const;
+  bool IsDue(uint64_t now_ns, const Members& members) const;
+  GroupSampler TakeSamplers(uint64_t now_ns, const Members& members);
   // The time of the fewest whole steps that take at least `length_ns`; `length_ns` itself if that
   // is more than kMostGrowth times as long.
   uint64_t InWholeSteps(uint64_t length_ns) const;
   // A window of the device is sampled at `begin_ns`.
-  void Sampled(const std::string& uuid, uint64_t begin_ns);
+  void Sampled(uint64_t begin_ns, DevicePlan* plan);
   // When a device whose sampler is silent gets its next window.
   uint64_t IdleUntilNs(const DevicePlan& plan) const;
-  uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns, uint64_t lead_ns) const;
+  uint64_t AfterOthers(uint64_t begin_ns, uint64_t busy_ns, uint64_t lead_ns) const;
   uint64_t DitherNs(uint64_t most_ns);
 
   uint64_t pause_ns_;

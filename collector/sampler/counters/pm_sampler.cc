@@ -171,14 +171,19 @@ absl::Status PmSampler::Start() {
   return CuptiStatus(table_, table_.pm_start(&start), "cuptiPmSamplingStart");
 }
 
-absl::StatusOr<WindowResult> PmSampler::Stop(const SampleSink& sink) {
+absl::Status PmSampler::Stop() {
   cupti::PmObjectParams stop;
   stop.object = object_;
-  absl::Status status = CuptiStatus(table_, table_.pm_stop(&stop), "cuptiPmSamplingStop");
-  const uint64_t expected = (MonotonicNs() - started_ns_) / current_->interval_ns;
+  const absl::Status status = CuptiStatus(table_, table_.pm_stop(&stop), "cuptiPmSamplingStop");
+  stopped_ns_ = MonotonicNs();
+  if (!status.ok()) Disable();
+  return status;
+}
+
+absl::StatusOr<WindowResult> PmSampler::Read(const SampleSink& sink) {
+  const uint64_t expected = (stopped_ns_ - started_ns_) / current_->interval_ns;
   WindowResult result;
-  if (status.ok()) status = Decode(sink, &result);
-  if (!status.ok()) {
+  if (absl::Status status = Decode(sink, &result); !status.ok()) {
     Disable();
     return status;
   }

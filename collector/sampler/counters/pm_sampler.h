@@ -1,6 +1,6 @@
 // CUPTI PM sampling of one GPU: configure, sample for a while, stop, decode.
 //
-//   Create → Configure(metrics, interval) → { Start → … → Stop(sink) }* → Disable
+//   Create → Configure(metrics, interval) → { Start → … → Stop → Read(sink) }* → Disable
 //
 // Decoding happens once, after a window: one call of CUPTI works through all that the hardware
 // buffer holds and drops what does not fit into the counter-data image, so a window may be no
@@ -69,9 +69,11 @@ class PmSampler {
   uint64_t longest_window_ns() const;
 
   absl::Status Start();
-  // Stops and hands every sample of the window but its first, which is garbage, to `sink`, in time
-  // order. Afterwards configured() may be false: an overflow of the hardware, or a failure.
-  absl::StatusOr<WindowResult> Stop(const SampleSink& sink);
+  // Ends the window, in a millisecond or two. After a failure configured() is false.
+  absl::Status Stop();
+  // Hands every sample of a window that was stopped to `sink`, but its first, which is garbage, in
+  // time order. Afterwards configured() may be false: an overflow of the hardware, or a failure.
+  absl::StatusOr<WindowResult> Read(const SampleSink& sink);
 
   // Gives the counters up.
   void Disable();
@@ -114,6 +116,7 @@ class PmSampler {
   Configuration* current_ = nullptr;     // null: no window may start
   Configuration* configured_ = nullptr;  // what CUPTI was last given since it was enabled
   uint64_t started_ns_ = 0;
+  uint64_t stopped_ns_ = 0;
 };
 
 }  // namespace utlz

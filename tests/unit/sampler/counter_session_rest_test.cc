@@ -109,6 +109,27 @@ TEST_F(CounterSessionRestTest, SetsThemInTimeForAWindowThatIsPlanned) {
   EXPECT_TRUE(fake_.enabled) << "a burst of windows follows";
 }
 
+TEST_F(CounterSessionRestTest, SetsNoneWhileAnotherGpuIsSampled) {
+  BeginSession();
+  WorkUntilRest();
+  const uint64_t lead_ns = ready_.back().lead_ns();
+  const uint64_t begin_ns = session_->WindowAt(now_ns_, now_ns_ + 60 * kSecondNs);
+  session_->Step(begin_ns - lead_ns, /*may_begin=*/true, /*beside=*/true);
+  EXPECT_FALSE(fake_.enabled) << "the other window could not be ended meanwhile";
+  session_->Step(begin_ns - lead_ns, /*may_begin=*/true);
+  EXPECT_TRUE(fake_.enabled);
+}
+
+TEST_F(CounterSessionRestTest, SetsThoseOfEveryGpuInTime) {
+  BeginSession();
+  WorkUntilRest();
+  const uint64_t lead_ns = ready_.back().lead_ns();
+  session_->SetGpus(4);
+  session_->RequestWindow(now_ns_);
+  const uint64_t begin_ns = session_->WindowAt(now_ns_, now_ns_ + 60 * kSecondNs);
+  EXPECT_EQ(session_->next_step_ns(), begin_ns - 4 * lead_ns) << "one after the other";
+}
+
 TEST_F(CounterSessionRestTest, AWindowThatIsPlannedTooSoonIsPutOff) {
   BeginSession();
   WorkUntilRest();

@@ -1,7 +1,10 @@
 #include "tests/unit/sampler/fake_cupti.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
+
+#include "collector/clocks.h"
 
 namespace utlz {
 namespace {
@@ -89,21 +92,25 @@ int Evaluate(cupti::HostEvaluateParams* params) {
   return 0;
 }
 
+FakeCupti::Gpu* GpuOf(cupti::PmSamplingObject* object) {
+  return reinterpret_cast<FakeCupti::Gpu*>(object);
+}
+
 int Enable(cupti::PmEnableParams* params) {
   if (g_fake->enable_result != 0) return g_fake->enable_result;
-  if (g_fake->enabled) return cupti::kInvalidOperation;
+  FakeCupti::Gpu& gpu = g_fake->gpus[params->device_index];
+  if (gpu.enabled) return cupti::kInvalidOperation;
+  gpu = {.enabled = true};
   g_fake->enabled = true;
-  g_fake->size_asked = false;
-  g_fake->poisoned = false;
-  g_fake->config = nullptr;
-  g_fake->config_replaced = false;
   ++g_fake->enables;
-  params->object = reinterpret_cast<cupti::PmSamplingObject*>(g_fake);
+  params->object = reinterpret_cast<cupti::PmSamplingObject*>(&gpu);
   return 0;
 }
 
-int Disable(cupti::PmObjectParams*) {
-  g_fake->enabled = false;
+int Disable(cupti::PmObjectParams* params) {
+  GpuOf(params->object)->enabled = false;
+  g_fake->enabled = std::any_of(g_fake->gpus.begin(), g_fake->gpus.end(),
+                                [](const auto& entry) { return entry.second.enabled; });
   ++g_fake->disables;
   return 0;
 }
@@ -111,47 +118,60 @@ int Disable(cupti::PmObjectParams*) {
 int SetConfig(cupti::PmSetConfigParams* params) {
   if (g_fake->set_config_result != 0) return g_fake->set_config_result;
   ++g_fake->set_configs;
-  if (g_fake->config != nullptr && g_fake->config != params->config) g_fake->config_replaced = true;
-  g_fake->config = params->config;
+  g_fake->set_while_sampling = g_fake->set_while_sampling || g_fake->sampling > 0;
+  FakeCupti::Gpu* const gpu = GpuOf(params->object);
+  if (gpu->config != nullptr && gpu->config != params->config) gpu->config_replaced = true;
+  gpu->config = params->config;
   g_fake->interval_ns = params->sampling_interval;
   g_fake->trigger_mode = params->trigger_mode;
   return 0;
 }
 
-int Start(cupti::PmObjectParams*) {
+int Start(cupti::PmObjectParams* params) {
   if (g_fake->start_result != 0) return g_fake->start_result;
-  if (g_fake->poisoned || !g_fake->enabled) return kUnknownError;
+  FakeCupti::Gpu* const gpu = GpuOf(params->object);
+  if (gpu->poisoned || !gpu->enabled) return kUnknownError;
+  gpu->began_beside = g_fake->sampling > 0;
+  if (gpu->began_beside && g_fake->start_beside_result != 0) return g_fake->start_beside_result;
+  const uint64_t begun_ns = MonotonicNs();
+  while (MonotonicNs() < begun_ns + g_fake->start_takes_ns) {
+  }
   ++g_fake->starts;
-  g_fake->sampling = true;
+  g_fake->most_sampling = std::max(++g_fake->sampling, g_fake->most_sampling);
   return 0;
 }
 
 int Stop(cupti::PmObjectParams*) {
   ++g_fake->stops;
-  g_fake->sampling = false;
+  --g_fake->sampling;
   return 0;
 }
 
 int Decode(cupti::PmDecodeDataParams* params) {
   params->overflow = g_fake->overflow;
   params->stop_reason = g_fake->fill_image ? cupti::kStopCounterDataFull : cupti::kStopEndOfRecords;
-  if (g_fake->decode_result == cupti::kOutOfMemory) g_fake->poisoned = true;
+  FakeCupti::Gpu* const gpu = GpuOf(params->object);
+  if (g_fake->decode_result == cupti::kOutOfMemory) gpu->poisoned = true;
+  g_fake->decoded = gpu;
+  g_fake->read_while_sampling = g_fake->read_while_sampling || g_fake->sampling > 0;
   return g_fake->decode_result;
 }
 
 int DataSize(cupti::PmGetCounterDataSizeParams* params) {
   g_fake->image_samples = params->max_samples;
-  g_fake->size_asked = true;
+  GpuOf(params->object)->size_asked = true;
   params->counter_data_size = g_fake->image_bytes_per_sample * params->max_samples;
   return 0;
 }
 
-int DataInitialize(cupti::PmCounterDataInitializeParams*) {
-  return g_fake->size_asked ? 0 : cupti::kInvalidOperation;
+int DataInitialize(cupti::PmCounterDataInitializeParams* params) {
+  return GpuOf(params->object)->size_asked ? 0 : cupti::kInvalidOperation;
 }
 
 int DataInfo(cupti::PmGetCounterDataInfoParams* params) {
-  params->completed_samples = g_fake->config_replaced ? 0 : g_fake->samples_per_window;
+  const FakeCupti::Gpu& gpu = *g_fake->decoded;
+  const bool none = gpu.config_replaced || (gpu.began_beside && g_fake->no_samples_beside);
+  params->completed_samples = none ? 0 : g_fake->samples_per_window;
   return 0;
 }
 

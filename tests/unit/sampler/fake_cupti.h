@@ -1,4 +1,4 @@
-// A CUPTI in miniature behind CuptiTable: one GPU whose counters tick at known rates. Time is what
+// A CUPTI in miniature behind CuptiTable: GPUs whose counters tick at known rates. Time is what
 // the test says it is, in whole samples per window. It is as touchy as the real one (seen with 13.0
 // on an H200): an image can be initialized only after its size was asked for since enabling,
 // another configuration while enabled brings no samples, and nothing starts after an overflow.
@@ -33,9 +33,12 @@ class FakeCupti {
   int enable_result = 0;
   int set_config_result = 0;
   int start_result = 0;
+  int start_beside_result = 0;  // while another GPU is sampled
   int decode_result = 0;
+  uint64_t start_takes_ns = 0;
   // The windows.
   uint32_t samples_per_window = 10;
+  bool no_samples_beside = false;  // of one that began while another GPU was sampled
   uint64_t first_start_ns = 1'000'000;
   int gap_after_sample = -1;  // one sample is missing after this one
   uint8_t overflow = 0;
@@ -49,17 +52,26 @@ class FakeCupti {
   int starts = 0;
   int stops = 0;
   int hosts_alive = 0;
-  bool enabled = false;
-  bool sampling = false;
+  bool enabled = false;              // any
+  int sampling = 0;                  // GPUs that are now
+  int most_sampling = 0;             // at once
+  bool read_while_sampling = false;  // one was, while another's window was decoded
+  bool set_while_sampling = false;
   uint64_t interval_ns = 0;
   int trigger_mode = -1;
   uint32_t image_samples = 0;
 
-  // Touchiness.
-  bool size_asked = false;
-  bool poisoned = false;
-  const uint8_t* config = nullptr;
-  bool config_replaced = false;
+  // One that was enabled, and its touchiness.
+  struct Gpu {
+    bool enabled = false;
+    bool size_asked = false;
+    bool poisoned = false;
+    const uint8_t* config = nullptr;
+    bool config_replaced = false;
+    bool began_beside = false;
+  };
+  std::map<size_t, Gpu> gpus;    // by device index
+  const Gpu* decoded = nullptr;  // the last one
 };
 
 }  // namespace utlz

@@ -28,7 +28,8 @@ class PmSamplerTest : public testing::Test {
 
   absl::StatusOr<WindowResult> Window(PmSampler* sampler) {
     EXPECT_TRUE(sampler->Start().ok());
-    return sampler->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
+    if (absl::Status status = sampler->Stop(); !status.ok()) return status;
+    return sampler->Read([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
       samples_.push_back({start_ns, end_ns, {values.begin(), values.end()}});
     });
   }

@@ -7,10 +7,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -286,6 +288,94 @@ TEST_F(SamplerLoopTest, AWindowThatOnePlannedServesAll) {
     return !first_->heard.batches.empty() && !second_->heard.batches.empty();
   });
   EXPECT_FALSE(second_->heard.windows.empty());
+}
+
+// One sampler that serves two GPUs.
+class TwoGpusTest : public SamplerLoopTest {
+ protected:
+  TwoGpusTest() {
+    devices_.push_back(devices_[0]);
+    devices_[1].ordinal = 1;
+    devices_[1].uuid.back() = '!';
+  }
+
+  void StartOnBoth(bool planned) {
+    first_ = Start(planned);
+    for (const CudaDevice& device : devices_) {
+      Command(first_->socket.get(), kSamplerUseDevice, device.uuid);
+    }
+  }
+
+  size_t BatchesOf(const CudaDevice& device) const {
+    std::set<uint32_t> ids;
+    for (const MetricSet& set : first_->heard.sets) {
+      if (set.device_uuid() == device.uuid) ids.insert(set.id());
+    }
+    return static_cast<size_t>(
+        std::count_if(first_->heard.batches.begin(), first_->heard.batches.end(),
+                      [&](const SampleBatch& batch) { return ids.contains(batch.metric_set()); }));
+  }
+
+  // Plans windows of both GPUs for one time until that is so. One that could not begin in time is
+  // left out, and there is another.
+  void PlanUntil(const std::function<bool()>& reached) {
+    std::set<std::string> ready;
+    size_t heard = 0;
+    Until([&] {
+      for (; heard < first_->heard.ready.size(); ++heard) {
+        ready.insert(first_->heard.ready[heard].device_uuid());
+      }
+      if (ready.size() == devices_.size()) {
+        ready.clear();
+        const uint64_t begin_ns = RealtimeNs() + 20 * kMillisecondNs;
+        for (const CudaDevice& device : devices_) {
+          Command(first_->socket.get(), kSamplerWindowAt, device.uuid, begin_ns);
+        }
+      }
+      return reached();
+    });
+  }
+
+  void ExpectSamplesOfBothAlone() {
+    for (const CudaDevice& device : devices_) {
+      const size_t before = BatchesOf(device);
+      PlanUntil([&] { return BatchesOf(device) > before + 1; });
+    }
+    for (const SamplerStatus& status : first_->heard.statuses) {
+      EXPECT_EQ(status.reason(), "") << "neither GPU does without counters";
+    }
+    EXPECT_FALSE(fake_.read_while_sampling);
+  }
+};
+
+TEST_F(TwoGpusTest, WindowsThatArePlannedForOneTimeAreUnderWayTogether) {
+  fake_.start_takes_ns = 2 * kMillisecondNs;  // so that one ends later than the other
+  StartOnBoth(true);
+  PlanUntil([&] { return fake_.most_sampling == 2; });
+  PlanUntil([&] { return BatchesOf(devices_[0]) > 3 && BatchesOf(devices_[1]) > 3; });
+  EXPECT_FALSE(fake_.read_while_sampling);
+  EXPECT_FALSE(fake_.set_while_sampling);
+}
+
+TEST_F(TwoGpusTest, WindowsThatNobodyPlansAreNotUnderWayTogether) {
+  StartOnBoth(false);
+  Until([&] { return BatchesOf(devices_[0]) > 3 && BatchesOf(devices_[1]) > 3; });
+  EXPECT_EQ(fake_.most_sampling, 1);
+  EXPECT_FALSE(fake_.read_while_sampling);
+}
+
+TEST_F(TwoGpusTest, WhereNoneBeginsBesideAnotherBothAreSampledInTurn) {
+  fake_.start_beside_result = 999;
+  StartOnBoth(true);
+  ExpectSamplesOfBothAlone();
+  EXPECT_EQ(fake_.most_sampling, 1);
+}
+
+TEST_F(TwoGpusTest, WhereOneBesideAnotherBringsNoSamplesBothAreSampledInTurn) {
+  fake_.no_samples_beside = true;
+  StartOnBoth(true);
+  PlanUntil([&] { return fake_.most_sampling == 2; });
+  ExpectSamplesOfBothAlone();
 }
 
 class HostileSubscriberTest : public SamplerLoopTest {
