@@ -222,7 +222,7 @@ void Simulation::CollectorTurn(uint64_t now_ns) {
   planner_.SampleSeldom(unrecorded ? all : pace_.seldom());
   planner_.SampleAtOnce(Records() == RecordsNow::kThroughout ? all : std::set<std::string>());
   const auto agents_ready = [&](const std::string&) { return ready_ns_; };
-  for (const DeviceWindow& window : planner_.Plan(now_ns, {{frames_.uuid()}}, agents_ready)) {
+  for (const DeviceWindow& window : planner_.Plan(now_ns, {{{frames_.uuid()}}}, agents_ready)) {
     window_ = {window.begin_ns, window.end_ns, 0};
     if (window.sampling_begin_ns != 0) sampler_.WindowAt(window.sampling_begin_ns);
   }

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string_view>
 
 namespace utlz {
@@ -22,11 +22,12 @@ class CollectivePeers {
   // A frame of the agent. What is not of interest, or not valid, is passed over.
   void Consume(uint16_t type, std::string_view payload);
 
-  // Processes that have one of these in common compute together.
-  const std::set<uint64_t>& communicators() const { return communicators_; }
+  // Processes that have one of these in common compute together; and how many do in all, 0: that is
+  // not known.
+  const std::map<uint64_t, uint32_t>& communicators() const { return communicators_; }
 
  private:
-  std::set<uint64_t> communicators_;
+  std::map<uint64_t, uint32_t> communicators_;
 };
 
 }  // namespace utlz

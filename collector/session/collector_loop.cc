@@ -354,6 +354,7 @@ void CollectorLoop::PlanWindows() {
   planner_.SampleSeldom(SampledSeldom(in_use));
   planner_.SampleAtOnce(SampledAtOnce(in_use));
   planner_.StepsTake(steps_.step_ns());
+  planner_.RealtimeIsAhead(now.realtime_ns - now.monotonic_ns);
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };

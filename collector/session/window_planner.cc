@@ -45,7 +45,7 @@ std::optional<DeviceWindow> WindowPlanner::SamplerDecided(uint64_t now_ns,
 
 WindowPlanner::Members WindowPlanner::MembersOf(const DeviceGroup& group) {
   Members members;
-  for (const std::string& uuid : group) {
+  for (const std::string& uuid : group.uuids) {
     if (devices_.size() >= kMostDevices && !devices_.contains(uuid)) continue;
     members.emplace_back(&uuid, &devices_[uuid]);
   }
@@ -60,7 +60,7 @@ std::vector<DeviceWindow> WindowPlanner::Plan(uint64_t now_ns,
   next_ns_ = now_ns + (groups.empty() ? kNoticeNs : kPauseNs);
   for (const DeviceGroup& group : groups) {
     const Members members = MembersOf(group);
-    for (DeviceWindow& window : PlanGroup(now_ns, members, agents_ready)) {
+    for (DeviceWindow& window : PlanGroup(now_ns, members, group.has_others, agents_ready)) {
       windows.push_back(std::move(window));
     }
     for (const auto& [uuid, plan] : members) {
@@ -113,6 +113,7 @@ std::vector<DeviceWindow> WindowPlanner::PlanLong(uint64_t now_ns,
 }
 
 std::vector<DeviceWindow> WindowPlanner::PlanGroup(uint64_t now_ns, const Members& members,
+                                                   bool has_others,
                                                    const AgentsReady& agents_ready) {
   if (!IsDue(now_ns, members)) return {};
   const GroupSampler sampler = TakeSamplers(now_ns, members);
@@ -127,8 +128,11 @@ std::vector<DeviceWindow> WindowPlanner::PlanGroup(uint64_t now_ns, const Member
   if (!at_once) {
     for (const auto& [uuid, plan] : members) agents_ns = std::max(agents_ns, agents_ready(*uuid));
   }
-  const uint64_t ready_ns = std::min(agents_ns, soonest_ns + kLongestWaitNs) +
-                            DitherNs(at_once ? kDitherAtOnceNs : kDitherNs);
+  const uint64_t waited_ns = std::min(agents_ns, soonest_ns + kLongestWaitNs);
+  const uint64_t dithered_ns = waited_ns + DitherNs(at_once ? kDitherAtOnceNs : kDitherNs);
+  const uint64_t ready_ns = has_others && !at_once
+                                ? CommonBeginNs(waited_ns, members.front().second->begin_ns)
+                                : dithered_ns;
   const bool sampled = !sampler.uuids.empty();
   const uint64_t length_ns =
       InWholeSteps(sampled ? kSwitchingNs + sampler.window_ns + kStoppingNs : kWindowNs);
@@ -187,6 +191,22 @@ WindowPlanner::GroupSampler WindowPlanner::TakeSamplers(uint64_t now_ns, const M
     plan->sampler.reset();
   }
   return all;
+}
+
+// Of the intervals in which it may begin, the one whose number is a multiple of the highest power
+// of two. A planner that needs longer pauses so has windows that are among those of the others. It
+// is put off for no longer than the last window is ago. Where in the interval it begins depends on
+// the number alone.
+uint64_t WindowPlanner::CommonBeginNs(uint64_t ready_ns, uint64_t last_begin_ns) const {
+  const uint64_t since_ns = last_begin_ns == 0 ? 0 : ready_ns - std::min(ready_ns, last_begin_ns);
+  const uint64_t put_off_ns = std::clamp(since_ns, kCommonNs, kMostPutOffNs);
+  const uint64_t realtime_ns = ready_ns + realtime_ahead_ns_;
+  const uint64_t first = realtime_ns / kCommonNs + 1;
+  uint64_t interval = (realtime_ns + put_off_ns) / kCommonNs;
+  while ((interval & (interval - 1)) >= first) interval &= interval - 1;
+  constexpr uint64_t kScramble = 0x9e3779b97f4a7c15;  // 2⁶⁴ by the golden ratio
+  const uint64_t dither_ns = (interval * kScramble >> 32) % kDitherNs;
+  return interval * kCommonNs + dither_ns - realtime_ahead_ns_;
 }
 
 uint64_t WindowPlanner::InWholeSteps(uint64_t length_ns) const {

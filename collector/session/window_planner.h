@@ -5,9 +5,10 @@
 //
 // GPUs whose processes compute together (device_groups.h) have their windows at the same time: a
 // rank that tracing delays makes the others wait at the next collective, so the job pays for the
-// longest delay of a window, and for the sum of them if each rank had a window of its own. Windows
-// of different groups do not overlap, since one sampler serves all GPUs and reads what it counted
-// on one after the other.
+// longest delay of a window, and for the sum of them if each rank had a window of its own. Where
+// some of the ranks are on other hosts, windows begin at times that each host's planner finds by
+// itself, provided that their clocks agree within milliseconds. Windows of different groups do not
+// overlap, since one sampler serves all GPUs and reads what it counted on one after the other.
 //
 // Windows last for whole steps of the job if steps are known and short. Each window then meets
 // every part of a step once, and the collector divides what ran between windows as it was in them.
@@ -69,6 +70,10 @@ class WindowPlanner {
   // If the sampler is ready so much later on one GPU of a group than on another, it counts there in
   // a later window.
   static constexpr uint64_t kTogetherNs = 500'000'000;
+  // Windows that planners of several hosts have in common begin in intervals of this length, by
+  // CLOCK_REALTIME, and are put off for so long at most.
+  static constexpr uint64_t kCommonNs = 250'000'000;
+  static constexpr uint64_t kMostPutOffNs = 2'000'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
   // A sampler that was not ready for long makes up for this many of them at most.
   static constexpr uint64_t kMostMadeUpFor = 6;
@@ -98,6 +103,9 @@ class WindowPlanner {
   // On these GPUs every process is recorded throughout, and needs no notice of a window. Neither is
   // it asked whether its account can pay: kernels may soon be recorded no more.
   void SampleAtOnce(std::set<std::string> uuids) { at_once_ = std::move(uuids); }
+
+  // CLOCK_REALTIME is so far ahead of CLOCK_MONOTONIC.
+  void RealtimeIsAhead(uint64_t ns) { realtime_ahead_ns_ = ns; }
 
   // The job's steps take so long; 0: that is not known.
   void StepsTake(uint64_t step_ns) { step_ns_ = step_ns; }
@@ -142,8 +150,10 @@ class WindowPlanner {
   // Of those that it plans for.
   Members MembersOf(const DeviceGroup& group);
   std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<DeviceGroup>& groups);
-  std::vector<DeviceWindow> PlanGroup(uint64_t now_ns, const Members& members,
+  std::vector<DeviceWindow> PlanGroup(uint64_t now_ns, const Members& members, bool has_others,
                                       const AgentsReady& agents_ready);
+  // When the planners of all hosts have a window that could begin at `ready_ns`.
+  uint64_t CommonBeginNs(uint64_t ready_ns, uint64_t last_begin_ns) const;
   bool IsReadySoon(uint64_t now_ns, const DevicePlan& plan) const;
   bool IsDue(uint64_t now_ns, const Members& members) const;
   GroupSampler TakeSamplers(uint64_t now_ns, const Members& members);
@@ -161,6 +171,7 @@ class WindowPlanner {
   uint64_t begun_ns_;
   uint64_t next_ns_ = 0;
   uint64_t step_ns_ = 0;
+  uint64_t realtime_ahead_ns_ = 0;
   uint64_t random_state_;
   bool long_asked_ = false;
   std::optional<uint64_t> last_long_ns_;  // when one was asked for

@@ -125,7 +125,7 @@ class NewWorkTest(AttachTest):
         profile = self.folder / "run.utlz"
         program = self.start(prefix=(str(UTLZ), "run", "--counters=none", "--overhead-budget=0.001%",
                                      "--later-windows=always", "-o", str(profile), "--"))
-        program.do("busy 2")
+        program.do("busy 4")
         begun = self.wait_for_rare_windows(profile)
         # One that is loaded within a window, or on a slow machine late, has the next planned one.
         deadline = time.monotonic() + TIME_LIMIT_S
@@ -146,7 +146,7 @@ class NewWorkTest(AttachTest):
             if len(begun) > 2 and begun[-1] - begun[-2] > self.LONGEST_WAIT_NS:
                 return begun
             time.sleep(0.02)
-        self.fail("windows are not rare")
+        self.fail(f"windows are not rare: {begun}")
 
     def wait_for_window(self, profile, count):
         deadline = time.monotonic() + TIME_LIMIT_S

@@ -94,6 +94,7 @@ TEST_F(RankWindowsTest, OfOneCommunicator) {
   for (size_t i = 0; i < kRanks; ++i) {
     CommunicationCallBatch batch;
     batch.add_communicator(4711);
+    batch.add_ranks(0);
     Write(i, FRAME_COMMUNICATION_CALLS, batch);
   }
   AwaitCommonWindows();

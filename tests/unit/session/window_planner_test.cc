@@ -22,7 +22,7 @@ uint64_t AnyTime(const std::string&) { return 0; }
 
 std::vector<DeviceGroup> Apart(const std::vector<std::string>& uuids) {
   std::vector<DeviceGroup> groups;
-  for (const std::string& uuid : uuids) groups.push_back({uuid});
+  for (const std::string& uuid : uuids) groups.push_back({{uuid}});
   return groups;
 }
 
@@ -513,16 +513,16 @@ class GroupWindowsTest : public WindowPlannerTest {
   static constexpr size_t kGpus = 4;
 
   GroupWindowsTest() {
-    for (size_t i = 0; i < kGpus; ++i) group_.push_back("rank " + std::to_string(i));
+    for (size_t i = 0; i < kGpus; ++i) uuids_.push_back("rank " + std::to_string(i));
   }
 
   std::vector<DeviceWindow> Plan(uint64_t now_ns,
                                  const WindowPlanner::AgentsReady& ready = AnyTime) {
-    return planner_.Plan(now_ns, {group_}, ready);
+    return planner_.Plan(now_ns, {{uuids_, has_others_}}, ready);
   }
 
   void AllReady(uint64_t now_ns, uint64_t lead_ns = 0) {
-    for (const std::string& uuid : group_) {
+    for (const std::string& uuid : uuids_) {
       planner_.SamplerReady(uuid, now_ns, kSampling, lead_ns);
     }
   }
@@ -543,7 +543,8 @@ class GroupWindowsTest : public WindowPlannerTest {
     }
   }
 
-  DeviceGroup group_;
+  std::vector<std::string> uuids_;
+  bool has_others_ = false;
 };
 
 TEST_F(GroupWindowsTest, AllHaveTheirWindowsAtOneTime) {
@@ -561,7 +562,7 @@ TEST_F(GroupWindowsTest, AllHaveTheirWindowsAtOneTime) {
 TEST_F(GroupWindowsTest, TheWindowWaitsForTheLastToBeReady) {
   constexpr uint64_t kLate = kNow + 400 * kMillisecondNs;
   AllReady(kNow);
-  planner_.SamplerReady(group_[2], kLate, kSampling);
+  planner_.SamplerReady(uuids_[2], kLate, kSampling);
   const auto sampler_waits = Plan(kNow);
   ASSERT_THAT(sampler_waits, SizeIs(kGpus));
   EXPECT_GE(sampler_waits[0].begin_ns, kLate);
@@ -570,7 +571,7 @@ TEST_F(GroupWindowsTest, TheWindowWaitsForTheLastToBeReady) {
   const uint64_t later_ns = sampler_waits[0].end_ns;
   AllReady(later_ns);
   const auto process_waits = Plan(later_ns, [&](const std::string& uuid) {
-    return uuid == group_[3] ? later_ns + 2 * kSecondNs : 0;
+    return uuid == uuids_[3] ? later_ns + 2 * kSecondNs : 0;
   });
   ASSERT_THAT(process_waits, SizeIs(kGpus));
   EXPECT_GE(process_waits[0].begin_ns, later_ns + 2 * kSecondNs);
@@ -582,24 +583,24 @@ TEST_F(GroupWindowsTest, ASamplerThatIsStillReadingIsWaitedForButNotForever) {
   const auto windows = Plan(kNow);
   ASSERT_THAT(windows, SizeIs(kGpus));
   const uint64_t end_ns = windows[0].end_ns;
-  for (size_t i = 0; i + 1 < kGpus; ++i) planner_.SamplerReady(group_[i], end_ns, kSampling);
+  for (size_t i = 0; i + 1 < kGpus; ++i) planner_.SamplerReady(uuids_[i], end_ns, kSampling);
   EXPECT_THAT(Plan(end_ns + 100 * kMillisecondNs), IsEmpty()) << "one is being read";
   const auto next = Plan(end_ns + WindowPlanner::kPauseNs);
   ASSERT_THAT(next, SizeIs(kGpus)) << "all trace";
   EXPECT_THAT(SampledIn(next), SizeIs(kGpus - 1));
   for (size_t i = 0; i + 1 < kGpus; ++i)
-    planner_.SamplerReady(group_[i], next[0].end_ns, kSampling);
+    planner_.SamplerReady(uuids_[i], next[0].end_ns, kSampling);
   EXPECT_THAT(Plan(next[0].end_ns), SizeIs(kGpus)) << "it was not asked for";
 }
 
 TEST_F(GroupWindowsTest, OneWhoseSamplerIsReadyMuchLaterIsSampledInALaterWindow) {
   AllReady(kNow);
   const uint64_t late_ns = kNow + 2 * kSecondNs;
-  planner_.SamplerReady(group_[1], late_ns, kSampling);
+  planner_.SamplerReady(uuids_[1], late_ns, kSampling);
   const auto windows = Plan(kNow);
   EXPECT_LT(windows[0].begin_ns, kNow + kSecondNs);
   EXPECT_THAT(SampledIn(windows), SizeIs(kGpus - 1));
-  EXPECT_FALSE(SampledIn(windows).contains(group_[1]));
+  EXPECT_FALSE(SampledIn(windows).contains(uuids_[1]));
   AllReady(late_ns);
   EXPECT_THAT(SampledIn(Plan(late_ns)), SizeIs(kGpus));
 }
@@ -610,7 +611,7 @@ TEST_F(GroupWindowsTest, NoCounterIsSetWhileAnotherGroupIsSampled) {
   for (int i = 0; i < 20; ++i) {
     AllReady(now_ns, kLead);
     planner_.SamplerReady(kOther, now_ns, kSampling);
-    std::vector<DeviceWindow> windows = planner_.Plan(now_ns, {group_, {kOther}}, AnyTime);
+    std::vector<DeviceWindow> windows = planner_.Plan(now_ns, {{uuids_}, {{kOther}}}, AnyTime);
     ASSERT_THAT(windows, SizeIs(kGpus + 1));
     const DeviceWindow other = windows.back();
     windows.pop_back();
@@ -623,12 +624,12 @@ TEST_F(GroupWindowsTest, NoCounterIsSetWhileAnotherGroupIsSampled) {
 }
 
 TEST_F(GroupWindowsTest, NoticeIsNeededUnlessAllAreRecordedThroughout) {
-  planner_.SampleAtOnce({group_[0], group_[1], group_[2]});
+  planner_.SampleAtOnce({uuids_[0], uuids_[1], uuids_[2]});
   AllReady(kNow);
   const auto some = Plan(kNow);
   EXPECT_GE(some[0].begin_ns, kNow + WindowPlanner::kNoticeNs);
   planner_ = WindowPlanner(kNow, 7);
-  planner_.SampleAtOnce({group_.begin(), group_.end()});
+  planner_.SampleAtOnce({uuids_.begin(), uuids_.end()});
   AllReady(kNow);
   const auto all = Plan(kNow);
   EXPECT_LT(all[0].begin_ns, kNow + WindowPlanner::kNoticeNs);
@@ -637,25 +638,85 @@ TEST_F(GroupWindowsTest, NoticeIsNeededUnlessAllAreRecordedThroughout) {
 
 TEST_F(GroupWindowsTest, WhereCountersAreKnownOfOneTheOthersAreSampled) {
   AllReady(kNow);
-  planner_.SampleSeldom({group_[0]});
+  planner_.SampleSeldom({uuids_[0]});
   const auto first = Plan(kNow);
   EXPECT_THAT(SampledIn(first), SizeIs(kGpus));
   AllReady(first[0].end_ns);
   const auto second = Plan(first[0].end_ns);
   ASSERT_THAT(second, SizeIs(kGpus));
   EXPECT_THAT(SampledIn(second), SizeIs(kGpus - 1));
-  EXPECT_FALSE(SampledIn(second).contains(group_[0]));
+  EXPECT_FALSE(SampledIn(second).contains(uuids_[0]));
 }
 
 TEST_F(GroupWindowsTest, GpusThatJoinAGroupHaveItsNextWindow) {
   AllReady(kNow);
-  planner_.Plan(kNow, Apart(group_), AnyTime);
+  planner_.Plan(kNow, Apart(uuids_), AnyTime);
   const uint64_t later_ns = kNow + 3 * kSecondNs;
   AllReady(later_ns);
   const auto windows = Plan(later_ns);
   ASSERT_THAT(windows, SizeIs(kGpus));
   ExpectOneTime(windows);
   EXPECT_THAT(planner_.Plan(windows[0].end_ns, {DeviceGroup()}, AnyTime), IsEmpty());
+}
+
+// Planners of several hosts, whose ranks compute together.
+class HostsTest : public ::testing::Test {
+ protected:
+  static constexpr int kHosts = 8;
+  static constexpr uint64_t kRunNs = 200 * kSecondNs;
+  // Of a window in CLOCK_REALTIME, within what clocks of hosts may differ.
+  static constexpr uint64_t kToleranceNs = 10 * kMillisecondNs;
+
+  struct Windows {
+    std::set<uint64_t> all;  // of the job, by tolerances
+    size_t most = 0;         // of one host
+    size_t fewest = SIZE_MAX;
+  };
+
+  // A process of a host can pay for a window so long after the last one, and up to a third later.
+  static Windows Plan(bool has_others, uint64_t shortest_pause_ns) {
+    Windows windows;
+    for (uint64_t host = 0; host < kHosts; ++host) {
+      WindowPlanner planner(kNow, host + 1);
+      const uint64_t booted_ns = kNow - host * 1234 * kSecondNs;
+      planner.RealtimeIsAhead(uint64_t{kRunStartNs} - booted_ns + host * kMillisecondNs);
+      uint64_t now_ns = booted_ns + kSecondNs * 4000;
+      const uint64_t end_ns = now_ns + kRunNs;
+      uint64_t random_state = host * 77 + 1;
+      size_t count = 0;
+      while (now_ns < end_ns) {
+        random_state = random_state * 6364136223846793005 + 1442695040888963407;
+        const uint64_t pause_ns = shortest_pause_ns + random_state % (shortest_pause_ns / 3);
+        planner.SamplerReady(kGpu, now_ns, kSampling);
+        const auto planned = planner.Plan(now_ns, {{{kGpu}, has_others}},
+                                          [&](const std::string&) { return now_ns + pause_ns; });
+        if (planned.size() != 1) return {};
+        const uint64_t realtime_ns = planned[0].begin_ns + kRunStartNs - booted_ns;
+        windows.all.insert((realtime_ns + kToleranceNs / 2) / (2 * kToleranceNs));
+        EXPECT_GE(planned[0].begin_ns, now_ns + pause_ns);
+        now_ns = planned[0].end_ns;
+        ++count;
+      }
+      windows.most = std::max(windows.most, count);
+      windows.fewest = std::min(windows.fewest, count);
+    }
+    return windows;
+  }
+};
+
+TEST_F(HostsTest, TheirWindowsCoincide) {
+  for (const uint64_t pause_ns : {300 * kMillisecondNs, 700 * kMillisecondNs, 2 * kSecondNs}) {
+    const Windows apart = Plan(false, pause_ns);
+    const Windows common = Plan(true, pause_ns);
+    const std::string pause = "pause_of_" + std::to_string(pause_ns / kMillisecondNs) + "_ms_";
+    RecordProperty(pause + "apart", static_cast<int>(apart.all.size()));
+    RecordProperty(pause + "apart_of_a_host", static_cast<int>(apart.most));
+    RecordProperty(pause + "common", static_cast<int>(common.all.size()));
+    RecordProperty(pause + "common_of_a_host", static_cast<int>(common.most));
+    EXPECT_GT(apart.all.size(), 3 * apart.most) << pause_ns;
+    EXPECT_LT(common.all.size(), 1.6 * static_cast<double>(common.most)) << pause_ns;
+    EXPECT_GT(common.fewest, apart.fewest / 2) << pause_ns;
+  }
 }
 
 }  // namespace
