@@ -8,6 +8,7 @@ import unittest
 from harness import TIME_LIMIT_S, UTLZ
 from job_of_ranks import RANKS, JobOfRanksTest
 from live_run import samples_of, total
+from written_frames import windows_by_process
 
 STEPS = 100
 SLOW = 2
@@ -17,6 +18,21 @@ ALL_REDUCE = ("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
               "24ncclDevKernelArgsStorageILm4096EE")
 # By which the slow rank's products end after the others', in tests/programs/ranks.cc.
 LATE_NS = 4e6
+
+
+def union(stretches):
+    """Stretches that overlap become one."""
+    merged = []
+    for begin, end in sorted(stretches):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def total_ns(stretches):
+    return sum(end - begin for begin, end in stretches)
 
 
 class RanksTest(JobOfRanksTest):
@@ -77,6 +93,24 @@ class RanksTest(JobOfRanksTest):
         completed = self.utlz("merge", *map(str, profiles), "-o", str(self.folder / "job.utlz"))
         self.assertEqual(completed.returncode, 0, completed.stderr)
         return self.report_of(self.folder / "job.utlz")
+
+
+class WindowsOfRanksTest(JobOfRanksTest):
+    def test_ranks_trace_at_the_same_time_and_all_gpus_are_sampled(self):
+        run = self.run_command(self.launcher(600), environment=self.test_environment,
+                               options=("--counters=sample", "--overhead-budget=0.05%"))
+        report = self.report(run)
+        # Each rank is traced from its start, whenever that is.
+        later = [of_one[1:] for of_one in windows_by_process(run.profile).values()]
+        self.assertEqual(len(later), RANKS)
+        self.assertGreater(min(map(len, later)), 2)
+        longest = max(total_ns(of_one) for of_one in later)
+        any_traced = total_ns(union(window for of_one in later for window in of_one))
+        # Each after the other they would be traced for four times as long.
+        self.assertLess(any_traced, 2 * longest, later)
+        counted = {kernel["device_uuid"] for kernel in report["kernels"]
+                   if kernel["mangled_name"] == GEMM and "dram_bytes" in kernel}
+        self.assertEqual(len(counted), RANKS, report["capture"])
 
 
 class OneRunTest(RanksTest):

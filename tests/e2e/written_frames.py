@@ -14,14 +14,19 @@ FLUSHED_UNTIL = bytes([0xA9, 0x01])
 
 def payloads(profile, wanted_type):
     """Of the frames of one type that have been written so far."""
+    return (payload for _, payload in sent_payloads(profile, wanted_type))
+
+
+def sent_payloads(profile, wanted_type):
+    """The same, each with the process that sent it: 0 is the collector."""
     content = profile.read_bytes() if profile.exists() else b""
     offset = PROFILE_HEADER_BYTES
     while offset + FRAME_HEADER.size <= len(content):
-        payload_bytes, frame_type, *_ = FRAME_HEADER.unpack_from(content, offset)
+        payload_bytes, frame_type, _, source, _ = FRAME_HEADER.unpack_from(content, offset)
         begin = offset + FRAME_HEADER.size
         offset = begin + (payload_bytes + 7) // 8 * 8
         if frame_type == wanted_type and offset <= len(content):
-            yield content[begin:begin + payload_bytes]
+            yield source, content[begin:begin + payload_bytes]
 
 
 def batches_of_samples(profile):
@@ -35,11 +40,19 @@ def windows_begun(profile):
 
 
 def windows(profile):
-    """When each trace window that was closed began and ended, in ns: its first fields, fixed64."""
-    frames = (struct.unpack_from("<QxQ", payload, 1)
-              for payload in payloads(profile, FRAME_TRACE_WINDOW)
-              if payload[:1] == b"\x09" and payload[9:10] == b"\x11")
-    return sorted((begin, end) for begin, end in frames if end != 0)
+    """When each trace window that was closed began and ended, in ns."""
+    return sorted(window for of_one in windows_by_process(profile).values() for window in of_one)
+
+
+def windows_by_process(profile):
+    """The same, in order, for each process: the window's first fields, fixed64."""
+    found = {}
+    for source, payload in sent_payloads(profile, FRAME_TRACE_WINDOW):
+        if payload[:1] == b"\x09" and payload[9:10] == b"\x11":
+            begin, end = struct.unpack_from("<QxQ", payload, 1)
+            if end != 0:
+                found.setdefault(source, set()).add((begin, end))
+    return {source: sorted(of_one) for source, of_one in found.items()}
 
 
 def flushes(profile):
