@@ -243,7 +243,7 @@ std::vector<DeviceGroup> AgentTable::GroupsInUse() const {
 uint64_t AgentTable::WindowReadyNs(const std::string& device_uuid) const {
   uint64_t ready_ns = 0;
   for (const auto& [index, source] : live_) {
-    if (source->device_use().Uses(device_uuid)) {
+    if (source->device_use().Uses(device_uuid) && !source->records().ended()) {
       ready_ns = std::max(ready_ns, source->WindowReadyNs());
     }
   }

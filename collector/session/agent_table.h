@@ -59,7 +59,8 @@ class AgentTable {
   // What agents are asked from now on, those included that are yet to come.
   void Request(const AgentRequest& request);
 
-  // GPUs that live agents use, and when all of those on one can pay for a window.
+  // GPUs that live agents use, and when all of those on one can pay for a window, but those whose
+  // records have ended.
   std::vector<std::string> DevicesInUse() const;
   // The same GPUs, those together whose processes compute together.
   std::vector<DeviceGroup> GroupsInUse() const;

@@ -25,6 +25,8 @@ class RecordsWatch {
   void Consume(uint16_t type, std::string_view payload);
 
   RecordsNow now() const;
+  // Perhaps for good: no window is traced, whatever the process could pay for.
+  bool ended() const { return state_ == RECORDS_ENDED; }
 
  private:
   RecordsState state_ = RECORDS_STATE_UNKNOWN;

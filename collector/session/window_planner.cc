@@ -94,11 +94,11 @@ std::vector<DeviceWindow> WindowPlanner::PlanLong(uint64_t now_ns,
       plan->begin_ns = plan->set_ns = begin_ns;
       plan->end_ns = begin_ns + kLongNs;
       plan->read_ns = plan->end_ns + kReadingNs;
-      plan->sampled = false;
       DeviceWindow window{*uuid, plan->begin_ns, plan->end_ns, 0};
       const uint64_t set_ns = sampling_ns + (plan->sampler ? plan->sampler->lead_ns : 0);
       const bool fits = plan->sampler && plan->sampler->ready_ns <= set_ns &&
                         set_ns + plan->sampler->window_ns + kStoppingNs <= plan->end_ns;
+      plan->sampled = fits;
       if (fits) {
         window.sampling_begin_ns = set_ns;
         Sampled(set_ns, plan);
@@ -117,22 +117,7 @@ std::vector<DeviceWindow> WindowPlanner::PlanGroup(uint64_t now_ns, const Member
                                                    const AgentsReady& agents_ready) {
   if (!IsDue(now_ns, members)) return {};
   const GroupSampler sampler = TakeSamplers(now_ns, members);
-  const bool at_once = !sampler.uuids.empty() &&
-                       std::all_of(members.begin(), members.end(), [&](const auto& member) {
-                         return at_once_.contains(*member.first);
-                       });
-  const uint64_t notice_ns = std::max(at_once ? 0 : kNoticeNs, sampler.lead_ns);
-  const uint64_t soonest_ns =
-      std::clamp(sampler.ready_ns, now_ns + notice_ns, now_ns + kFurthestNs);
-  uint64_t agents_ns = soonest_ns;
-  if (!at_once) {
-    for (const auto& [uuid, plan] : members) agents_ns = std::max(agents_ns, agents_ready(*uuid));
-  }
-  const uint64_t waited_ns = std::min(agents_ns, soonest_ns + kLongestWaitNs);
-  const uint64_t dithered_ns = waited_ns + DitherNs(at_once ? kDitherAtOnceNs : kDitherNs);
-  const uint64_t ready_ns = has_others && !at_once
-                                ? CommonBeginNs(waited_ns, members.front().second->begin_ns)
-                                : dithered_ns;
+  const uint64_t ready_ns = ReadyNs(now_ns, members, has_others, sampler, agents_ready);
   const bool sampled = !sampler.uuids.empty();
   const uint64_t length_ns =
       InWholeSteps(sampled ? kSwitchingNs + sampler.window_ns + kStoppingNs : kWindowNs);
@@ -150,6 +135,25 @@ std::vector<DeviceWindow> WindowPlanner::PlanGroup(uint64_t now_ns, const Member
     windows.push_back({*uuid, begin_ns, plan->end_ns, plan->sampled ? begin_ns + kSwitchingNs : 0});
   }
   return windows;
+}
+
+uint64_t WindowPlanner::ReadyNs(uint64_t now_ns, const Members& members, bool has_others,
+                                const GroupSampler& sampler, const AgentsReady& agents_ready) {
+  const bool at_once = !sampler.uuids.empty() &&
+                       std::all_of(members.begin(), members.end(), [&](const auto& member) {
+                         return at_once_.contains(*member.first);
+                       });
+  const uint64_t notice_ns = std::max(at_once ? 0 : kNoticeNs, sampler.lead_ns);
+  const uint64_t soonest_ns =
+      std::clamp(sampler.ready_ns, now_ns + notice_ns, now_ns + kFurthestNs);
+  uint64_t agents_ns = soonest_ns;
+  if (!at_once) {
+    for (const auto& [uuid, plan] : members) agents_ns = std::max(agents_ns, agents_ready(*uuid));
+  }
+  const uint64_t waited_ns = std::min(agents_ns, soonest_ns + kLongestWaitNs);
+  const uint64_t dithered_ns = waited_ns + DitherNs(at_once ? kDitherAtOnceNs : kDitherNs);
+  return has_others && !at_once ? CommonBeginNs(waited_ns, members.front().second->begin_ns)
+                                : dithered_ns;
 }
 
 bool WindowPlanner::IsReadySoon(uint64_t now_ns, const DevicePlan& plan) const {

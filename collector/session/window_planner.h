@@ -152,6 +152,9 @@ class WindowPlanner {
   std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<DeviceGroup>& groups);
   std::vector<DeviceWindow> PlanGroup(uint64_t now_ns, const Members& members, bool has_others,
                                       const AgentsReady& agents_ready);
+  // When processes and samplers of the group can begin a window.
+  uint64_t ReadyNs(uint64_t now_ns, const Members& members, bool has_others,
+                   const GroupSampler& sampler, const AgentsReady& agents_ready);
   // When the planners of all hosts have a window that could begin at `ready_ns`.
   uint64_t CommonBeginNs(uint64_t ready_ns, uint64_t last_begin_ns) const;
   bool IsReadySoon(uint64_t now_ns, const DevicePlan& plan) const;

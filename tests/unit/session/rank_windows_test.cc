@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "collector/clocks.h"
+#include "collector/session/window_planner.h"
 #include "proto/profile.pb.h"
+#include "tests/support/nanoseconds.h"
 #include "tests/unit/session/agent_process.h"
 #include "tests/unit/session/session_fixture.h"
 
@@ -98,6 +101,24 @@ TEST_F(RankWindowsTest, OfOneCommunicator) {
     Write(i, FRAME_COMMUNICATION_CALLS, batch);
   }
   AwaitCommonWindows();
+}
+
+TEST_F(RankWindowsTest, NoneWaitsForARankThatIsRecordedNoMore) {
+  agents_[1]->ring().header().producer.window_ready_ns = RealtimeNs() + 3600 * kSecondNs;
+  AgentStatus status;
+  status.set_time_ns(RealtimeNs());
+  status.set_records_state(RECORDS_ENDED);
+  Write(1, FRAME_AGENT_STATUS, status);
+  for (size_t i = 0; i < kRanks; ++i) {
+    Process process = SomeProcess();
+    process.set_world_size(kRanks);
+    Write(i, FRAME_PROCESS, process);
+  }
+  UseGpus();
+  while (!HaveOneWindow()) sched_yield();
+  EXPECT_LT(WindowOf(0).begin_ns, RealtimeNs() + WindowPlanner::kLongestWaitNs / 2);
+  agents_.clear();
+  Finish();
 }
 
 TEST_F(RankWindowsTest, ProcessesOfTheirOwnHaveWindowsOfTheirOwn) {
