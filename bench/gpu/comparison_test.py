@@ -6,6 +6,7 @@ import comparison
 import first_minute
 import kernel_accuracy
 import nsight_compute
+import rank_windows
 from workload_runs import Outcome, last_json_of
 
 SUMMARY = {"kernels": [
@@ -244,6 +245,19 @@ class FirstMinuteTest(unittest.TestCase):
         self.assertEqual(first_minute.things_told({"kernels": [small, {"time_ns": 9}]}),
                          ["time_ns"])
         self.assertEqual(first_minute.things_told({}), [])
+
+
+class RankWindows(unittest.TestCase):
+    def test_times_in_which_so_many_traced(self):
+        self.assertEqual(rank_windows.times_by_depth([[(0, 10), (20, 30)], [(5, 15)], [(5, 10)]]),
+                         [25, 5, 5])
+        self.assertEqual(rank_windows.times_by_depth([[(0, 10)], [(10, 20)]]), [20, 0])
+
+    def test_fields_of_a_status(self):
+        fields = rank_windows.profile_frames.message_fields(
+            bytes([0x0a, 2]) + b"ab" + bytes([0x11]) + (7).to_bytes(8, "little") + bytes([0x30, 0xac, 0x02]))
+        self.assertEqual(fields, {1: b"ab", 2: 7, 6: 300})
+        self.assertRaises(ValueError, rank_windows.profile_frames.message_fields, bytes([0x0b]))
 
 
 if __name__ == "__main__":
