@@ -1,5 +1,7 @@
 // With whom a process computes: the ranks that its launcher started with it, and the communicators
-// that its collectives name. Whoever computes with others waits for them at every collective.
+// that its collectives name. Whoever computes with others waits for them at every collective. If a
+// process runs kernels of collectives and neither is known, as of an inference server's workers,
+// it is taken to compute with all others of which the same is true.
 //
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_COLLECTIVE_PEERS_H_
@@ -14,8 +16,10 @@ namespace utlz {
 
 class CollectivePeers {
  public:
-  // The launcher's ranks; communicators have other numbers.
+  // The launcher's ranks, and those who run collectives of a communicator that is not known.
+  // Communicators have other numbers.
   static constexpr uint64_t kLaunchedRanks = 0;
+  static constexpr uint64_t kNotKnown = UINT64_MAX;
   // Of those beyond, processes may share one unnoticed.
   static constexpr size_t kMostCommunicators = 64;
 
@@ -27,6 +31,10 @@ class CollectivePeers {
   const std::map<uint64_t, uint32_t>& communicators() const { return communicators_; }
 
  private:
+  void ConsumeNames(std::string_view payload);
+  void ConsumeCalls(std::string_view payload);
+  void Add(uint64_t communicator, uint32_t ranks);
+
   std::map<uint64_t, uint32_t> communicators_;
 };
 

@@ -87,7 +87,8 @@ ALLOWED = {
                                  "collector/sampler/driver", "collector/sampler/sharing"],
     # One run. Of the sampler it knows the way there only.
     "collector/session": ["collector", "collector/alarms", "collector/analysis", "collector/ingest",
-                          "collector/kernel_code", "collector/live", "collector/metrics", "collector/profile", "collector/run",
+                          "collector/kernel_code", "collector/kernel_names", "collector/live",
+                          "collector/metrics", "collector/profile", "collector/run",
                           "collector/sampler/channel", "collector/steps", "collector/summarize",
                           "collector/text", "proto"],
     "tools/ending": ["collector"],

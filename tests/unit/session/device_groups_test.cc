@@ -96,9 +96,30 @@ TEST(CollectivePeers, CollectivesNameCommunicators) {
   EXPECT_EQ(peers.communicators().at(5), 8u);
 }
 
+// As of workers that a server started itself.
+TEST(CollectivePeers, KernelsOfCollectivesTellThatThereAreOthers) {
+  CollectivePeers peers;
+  Strings names;
+  names.add_values("_Z4gemmPfPKfS1_i");
+  peers.Consume(FRAME_STRINGS, names.SerializeAsString());
+  EXPECT_THAT(peers.communicators(), IsEmpty());
+  names.add_values(
+      "_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgsStorageILm4096EE");
+  peers.Consume(FRAME_STRINGS, names.SerializeAsString());
+  EXPECT_THAT(peers.communicators(), ElementsAre(Pair(CollectivePeers::kNotKnown, 0)));
+  CommunicationCallBatch batch;
+  batch.add_communicator(17);
+  batch.add_ranks(4);
+  peers.Consume(FRAME_COMMUNICATION_CALLS, batch.SerializeAsString());
+  EXPECT_THAT(peers.communicators(), ElementsAre(Pair(17, 4))) << "now it is known";
+  peers.Consume(FRAME_STRINGS, names.SerializeAsString());
+  EXPECT_THAT(peers.communicators(), ElementsAre(Pair(17, 4)));
+}
+
 TEST(CollectivePeers, WhatMakesNoSenseIsPassedOver) {
   CollectivePeers peers;
   peers.Consume(FRAME_PROCESS, "\xff\xff\xff");
+  peers.Consume(FRAME_STRINGS, "\xff\xff\xff");
   peers.Consume(FRAME_COMMUNICATION_CALLS, "\xff\xff\xff");
   CommunicationCallBatch shorter;
   shorter.add_communicator(17);
