@@ -120,7 +120,8 @@ absl::Status CounterSession::SetCounters(uint64_t now_ns) {
   return status;
 }
 
-// That takes longer than a window lasts: another GPU's could not be ended meanwhile.
+// Setting the counters takes longer than a window lasts, and another GPU's window could not be
+// stopped meanwhile.
 bool CounterSession::IsToSetCounters() const {
   return rests_ || !counters_.IsConfigured(turns_.next());
 }

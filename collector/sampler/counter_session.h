@@ -6,9 +6,10 @@
 // windows are planned the session therefore rests between bursts of them: it stays kReady, gives
 // the counters up, and sets them again shortly before the next window that is planned.
 //
-//   kBlocked ──taken──▶ kReady ──a window is due──▶ kSampling ──it ends──▶ kStopped ──read──▶
-//   kReady kReady, kStopped, kBlocked ──failure──▶ kBlocked, or kDead where no time will help all
-//   but kDead ──Yield──▶ kYielded ──Resume──▶ kBlocked
+//   kBlocked ──taken──▶ kReady ──a window is due──▶ kSampling
+//   kSampling ──the window ends──▶ kStopped ──it is read──▶ kReady
+//   kReady, kStopped, kBlocked ──failure──▶ kBlocked, or kDead where no time will help
+//   all but kDead ──Yield──▶ kYielded ──Resume──▶ kBlocked
 //
 // device_counters.h has the counters themselves, window_plan.h and window_schedule.h when a window
 // is due, set_turns.h which set it samples, retry_pace.h when to try again.
@@ -68,19 +69,19 @@ class CounterSession {
   // Does what is due; a window is begun only if `may_begin`. `beside`: another GPU is sampled
   // meanwhile. Times are monotonic nanoseconds.
   void Step(uint64_t now_ns, bool may_begin, bool beside = false);
-  // The same of a window that is due to end and no more: it takes a millisecond or two, and reading
-  // what it counted tens of them.
+  // Stops a window that is due to end, in a millisecond or two. Step() then reads what it counted,
+  // which takes tens of them.
   void StopWhenDue(uint64_t now_ns);
   // When to step next; UINT64_MAX: only after a command.
   uint64_t next_step_ns() const;
 
   bool sampling() const { return state_ == State::kSampling; }
-  // A window has ended, and is yet to be read.
+  // A window has been stopped, and what it counted is yet to be read.
   bool stopped() const { return state_ == State::kStopped; }
-  // Its windows are planned, and may be under way while another GPU's are. One that failed so does
-  // without from then on.
+  // Whether its windows may be under way while another GPU's are: they are planned, and none of
+  // them has failed that way.
   bool samples_beside_others() const { return planning_.planned && !samples_alone_; }
-  // Of the last window.
+  // When the last window began; 0: there was none.
   uint64_t window_begin_ns() const { return window_.begin_ns; }
   // Counters are ours, or were given up on request; else reason() says why not.
   bool works() const;
@@ -114,7 +115,7 @@ class CounterSession {
   void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
   // What collectors know of the load: SamplingProgress.
   void SetProgress(uint64_t now_ns, uint64_t progress);
-  // How many GPUs this process serves, one after the other.
+  // How many GPUs this process serves. It sets their counters one after the other.
   void SetGpus(size_t gpus) { gpus_ = gpus; }
   // Whether power limits the GPU's clock, as NVML says several times a second.
   void SetPowerLimited(uint64_t now_ns, bool limited);
@@ -132,7 +133,7 @@ class CounterSession {
  private:
   enum class State { kBlocked, kReady, kSampling, kStopped, kYielded, kDead };
 
-  // The last one.
+  // The one that is under way, or the last one.
   struct Window {
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;  // when it is to end
@@ -157,7 +158,7 @@ class CounterSession {
   // How long before a window the session sets counters that rest.
   uint64_t LeadNs() const;
   void BeginWindow(uint64_t now_ns, bool beside);
-  // A window beside another GPU's failed.
+  // A window beside another GPU's has failed: windows begin alone from now on.
   void SampleAlone(uint64_t now_ns);
   void GetReadyAlone(uint64_t now_ns);
   // With planned windows: does what a window needs beforehand, and says when it may come.

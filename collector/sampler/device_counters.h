@@ -53,7 +53,7 @@ class DeviceCounters {
   uint64_t settings() const { return settings_; }
   // Begins a window of the set that is configured.
   absl::Status Start();
-  // Ends it, and returns soon.
+  // Ends it, in a millisecond or two.
   void Stop();
   // Sends the samples of the window that was stopped; tens of milliseconds of CPU.
   Window Read();

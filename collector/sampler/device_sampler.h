@@ -35,7 +35,7 @@ class DeviceSampler {
 
   // Does what is due; `beside`: another GPU is sampled meanwhile. Times are monotonic nanoseconds.
   void Step(uint64_t now_ns, bool may_begin_window, bool beside = false);
-  // Ends a window that is due to end, and leaves what it counted to Step().
+  // Stops a window that is due to end; Step() then reads what it counted.
   void StopWhenDue(uint64_t now_ns) {
     if (counters_ != nullptr) counters_->StopWhenDue(now_ns);
   }
@@ -45,7 +45,7 @@ class DeviceSampler {
   bool samples_beside_others() const {
     return counters_ != nullptr && counters_->samples_beside_others();
   }
-  // Of the last window; 0: none.
+  // When the last window began; 0: there was none.
   uint64_t window_begin_ns() const {
     return counters_ == nullptr ? 0 : counters_->window_begin_ns();
   }
@@ -72,7 +72,7 @@ class DeviceSampler {
   // What collectors know of the load: SamplingProgress.
   void SetProgress(uint64_t now_ns, uint64_t progress);
   void SetIdleCpu(uint64_t now_ns, uint32_t ppm);
-  // How many GPUs this process serves, one after the other.
+  // How many GPUs this process serves.
   void SetGpus(size_t gpus) {
     if (counters_ != nullptr) counters_->SetGpus(gpus);
   }

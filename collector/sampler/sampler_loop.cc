@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr int kLongestWaitMs = 1000;
 constexpr int kDrainMs = 1000;
-// What windows that begin together may be apart: starting one takes a millisecond.
+// So much later than another GPU's window one may begin beside it. Starting one takes a millisecond.
 constexpr uint64_t kTogetherNs = 20'000'000;
 // Hopper; DCGM counts by GPM from then on.
 constexpr int kFirstMajorWithGpm = 9;

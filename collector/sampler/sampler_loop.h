@@ -2,9 +2,9 @@
 // collector, and the samplers of other collectors that share its counters. It goes on until the
 // last of them has left.
 //
-// While one GPU's window is read, another's could not be ended. So there is one window at a time;
-// those of several GPUs that are planned for the same time are under way together, and none of them
-// is read before all have ended.
+// While the loop reads what one GPU counted, it cannot stop another's window. So one window is
+// under way at a time. Only windows that are planned for the same time are under way together, and
+// the loop reads none of them before it has stopped all.
 #ifndef UTLZ_COLLECTOR_SAMPLER_SAMPLER_LOOP_H_
 #define UTLZ_COLLECTOR_SAMPLER_SAMPLER_LOOP_H_
 
@@ -51,7 +51,7 @@ class SamplerLoop {
   void StepAll();
   bool MayBegin(const DeviceSampler& sampler, uint64_t now_ns) const;
   bool AnySampling() const;
-  // Those first whose last window is the oldest.
+  // All, the one first whose last window began the longest ago.
   std::vector<DeviceSampler*> InTurn() const;
   void Wait(int longest_wait_ms);
   void TakeInSubscribers();

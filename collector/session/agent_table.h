@@ -59,10 +59,10 @@ class AgentTable {
   // What agents are asked from now on, those included that are yet to come.
   void Request(const AgentRequest& request);
 
-  // GPUs that live agents use, and when all of those on one can pay for a window, but those whose
-  // records have ended.
+  // GPUs that live agents use, and when all agents on one can pay for a window. Those that record
+  // nothing any more are not asked.
   std::vector<std::string> DevicesInUse() const;
-  // The same GPUs, those together whose processes compute together.
+  // The same GPUs in groups whose processes compute together.
   std::vector<DeviceGroup> GroupsInUse() const;
   uint64_t WindowReadyNs(const std::string& device_uuid) const;
   // Whether kernels on this GPU are recorded now: as all live agents on it say where they agree.

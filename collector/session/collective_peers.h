@@ -16,18 +16,18 @@ namespace utlz {
 
 class CollectivePeers {
  public:
-  // The launcher's ranks, and those who run collectives of a communicator that is not known.
-  // Communicators have other numbers.
+  // Stand for the launcher's ranks, and for all who run collectives of a communicator that is not
+  // known. Communicators have other numbers.
   static constexpr uint64_t kLaunchedRanks = 0;
   static constexpr uint64_t kNotKnown = UINT64_MAX;
-  // Of those beyond, processes may share one unnoticed.
+  // It keeps no more than so many.
   static constexpr size_t kMostCommunicators = 64;
 
   // A frame of the agent. What is not of interest, or not valid, is passed over.
   void Consume(uint16_t type, std::string_view payload);
 
-  // Processes that have one of these in common compute together; and how many do in all, 0: that is
-  // not known.
+  // By number, how many ranks a communicator has; 0: that is not known. Processes that have a
+  // number in common compute together.
   const std::map<uint64_t, uint32_t>& communicators() const { return communicators_; }
 
  private:

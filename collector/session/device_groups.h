@@ -22,7 +22,7 @@ struct DeviceGroup {
 
 class DeviceGroups {
  public:
-  // A GPU that something uses, as far as is known alone.
+  // A GPU that a process uses. It is alone unless AddProcess() says more.
   void AddDevice(const std::string& uuid);
   // A process that has contexts on these GPUs (CollectivePeers::communicators).
   void AddProcess(const std::vector<std::string>& uuids,

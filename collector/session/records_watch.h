@@ -25,7 +25,7 @@ class RecordsWatch {
   void Consume(uint16_t type, std::string_view payload);
 
   RecordsNow now() const;
-  // Perhaps for good: no window is traced, whatever the process could pay for.
+  // The agent traces in no window, perhaps for good, whatever its account holds.
   bool ended() const { return state_ == RECORDS_ENDED; }
 
  private:

@@ -135,10 +135,10 @@ class WindowPlanner {
     uint64_t set_ns = 0;  // from when on the sampler is busy with the window
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;
-    uint64_t read_ns = 0;            // until when it is
+    uint64_t read_ns = 0;            // until when the sampler is
     uint64_t next_seldom_ns = 0;     // when the next may be sampled, where few are
     std::optional<Sampler> sampler;  // until it is asked when
-    bool sampled = false;            // the last window, in which the sampler has been silent since
+    bool sampled = false;            // whether the sampler counts in the window
   };
   // GPUs of a group, by UUID.
   using Members = std::vector<std::pair<const std::string*, DevicePlan*>>;
@@ -147,7 +147,7 @@ class WindowPlanner {
     std::set<std::string> uuids;
   };
 
-  // Of those that it plans for.
+  // The group's GPUs, but those beyond kMostDevices.
   Members MembersOf(const DeviceGroup& group);
   std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<DeviceGroup>& groups);
   std::vector<DeviceWindow> PlanGroup(uint64_t now_ns, const Members& members, bool has_others,
@@ -159,6 +159,7 @@ class WindowPlanner {
   uint64_t CommonBeginNs(uint64_t ready_ns, uint64_t last_begin_ns) const;
   bool IsReadySoon(uint64_t now_ns, const DevicePlan& plan) const;
   bool IsDue(uint64_t now_ns, const Members& members) const;
+  // Those that count in the group's next window. Each is asked once.
   GroupSampler TakeSamplers(uint64_t now_ns, const Members& members);
   // The time of the fewest whole steps that take at least `length_ns`; `length_ns` itself if that
   // is more than kMostGrowth times as long.
