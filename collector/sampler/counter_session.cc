@@ -61,7 +61,11 @@ uint64_t CounterSession::next_step_ns() const {
 }
 
 void CounterSession::StopWhenDue(uint64_t now_ns) {
-  if (sampling() && now_ns >= window_.end_ns) StopWindow(now_ns);
+  if (now_ns >= window_.end_ns) StopNow(now_ns);
+}
+
+void CounterSession::StopNow(uint64_t now_ns) {
+  if (sampling()) StopWindow(now_ns);
 }
 
 void CounterSession::Step(uint64_t now_ns, bool may_begin, bool beside) {
@@ -307,7 +311,7 @@ void CounterSession::ReadWindow(uint64_t now_ns) {
 }
 
 void CounterSession::EndWindow(uint64_t now_ns) {
-  if (sampling()) StopWindow(now_ns);
+  StopNow(now_ns);
   if (stopped()) ReadWindow(now_ns);
 }
 

@@ -72,6 +72,8 @@ class CounterSession {
   // Stops a window that is due to end, in a millisecond or two. Step() then reads what it counted,
   // which takes tens of them.
   void StopWhenDue(uint64_t now_ns);
+  // Stops a window early.
+  void StopNow(uint64_t now_ns);
   // When to step next; UINT64_MAX: only after a command.
   uint64_t next_step_ns() const;
 

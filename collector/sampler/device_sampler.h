@@ -39,6 +39,10 @@ class DeviceSampler {
   void StopWhenDue(uint64_t now_ns) {
     if (counters_ != nullptr) counters_->StopWhenDue(now_ns);
   }
+  // Stops a window early.
+  void StopNow(uint64_t now_ns) {
+    if (counters_ != nullptr) counters_->StopNow(now_ns);
+  }
   uint64_t next_step_ns() const;
   bool sampling() const { return counters_ != nullptr && counters_->sampling(); }
   bool stopped() const { return counters_ != nullptr && counters_->stopped(); }

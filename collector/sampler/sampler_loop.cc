@@ -15,7 +15,8 @@ namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr int kLongestWaitMs = 1000;
 constexpr int kDrainMs = 1000;
-// So much later than another GPU's window one may begin beside it. Starting one takes a millisecond.
+// So much later than another GPU's window one may begin beside it. Starting one takes a
+// millisecond.
 constexpr uint64_t kTogetherNs = 20'000'000;
 // Hopper; DCGM counts by GPM from then on.
 constexpr int kFirstMajorWithGpm = 9;
@@ -71,7 +72,7 @@ bool SamplerLoop::Turn(int longest_wait_ms) {
   if (subscribers_.empty()) {
     // The rest, which CUPTI and NVML would take down at length, the end of the process does at
     // once.
-    for (const auto& sampler : samplers_) sampler->Conclude(MonotonicNs(), false);
+    ConcludeAll(false);
     return false;
   }
   ApplyWishes();
@@ -321,9 +322,7 @@ std::optional<std::string> SamplerLoop::RivalFor(const DeviceSampler& sampler) c
 void SamplerLoop::PartFromOwnCollector() {
   parted_ = true;
   const bool goes_on = subscribers_.has_subscribers();
-  for (const auto& sampler : samplers_) {
-    sampler->Conclude(MonotonicNs(), goes_on);
-  }
+  ConcludeAll(goes_on);
   if (goes_on) {
     subscribers_.ReleaseOwn(MonotonicNs());
   } else {
@@ -331,6 +330,11 @@ void SamplerLoop::PartFromOwnCollector() {
     subscribers_.own_channel().Close();
   }
   ShareProcess();
+}
+
+void SamplerLoop::ConcludeAll(bool goes_on) {
+  for (const auto& sampler : samplers_) sampler->StopNow(MonotonicNs());
+  for (const auto& sampler : samplers_) sampler->Conclude(MonotonicNs(), goes_on);
 }
 
 int SamplerLoop::MillisecondsUntilDue(int longest_wait_ms) const {

@@ -62,6 +62,8 @@ class SamplerLoop {
   // The other profiler that wants this GPU's counters, if any.
   std::optional<std::string> RivalFor(const DeviceSampler& sampler) const;
   void PartFromOwnCollector();
+  // `goes_on`: for subscribers.
+  void ConcludeAll(bool goes_on);
   int MillisecondsUntilDue(int longest_wait_ms) const;
   // Of the GPU that the command is about; those of all GPUs for the collector's general ones.
   DeviceSampler* Find(const std::string& uuid);

@@ -357,6 +357,14 @@ TEST_F(TwoGpusTest, WindowsThatArePlannedForOneTimeAreUnderWayTogether) {
   EXPECT_FALSE(fake_.set_while_sampling);
 }
 
+TEST_F(TwoGpusTest, AtTheEndAllWindowsAreStoppedBeforeOneIsRead) {
+  StartOnBoth(true);
+  PlanUntil([&] { return fake_.sampling == 2; });
+  Command(first_->socket.get(), kSamplerQuit, devices_[0].uuid);
+  Until([&] { return !first_->runs; });
+  EXPECT_FALSE(fake_.read_while_sampling);
+}
+
 TEST_F(TwoGpusTest, WindowsThatNobodyPlansAreNotUnderWayTogether) {
   StartOnBoth(false);
   Until([&] { return BatchesOf(devices_[0]) > 3 && BatchesOf(devices_[1]) > 3; });
