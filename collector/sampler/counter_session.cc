@@ -65,7 +65,12 @@ void CounterSession::StopWhenDue(uint64_t now_ns) {
 }
 
 void CounterSession::StopNow(uint64_t now_ns) {
-  if (sampling()) StopWindow(now_ns);
+  if (!sampling()) return;
+  const uint64_t cpu_before_ns = ProcessCpuNs();
+  window_.on_ns = std::max(MonotonicNs(), now_ns) - window_.begin_ns;
+  counters_.Stop();
+  window_.cpu_ns += ProcessCpuNs() - cpu_before_ns;
+  state_ = State::kStopped;
 }
 
 void CounterSession::Step(uint64_t now_ns, bool may_begin, bool beside) {
@@ -177,7 +182,11 @@ void CounterSession::BeginWindow(uint64_t now_ns, bool beside) {
   const uint64_t cpu_configured_ns = ProcessCpuNs();
   schedule_.Spent(cpu_configured_ns - cpu_before_ns);
   if (status.ok()) status = counters_.Start();
-  if (!status.ok()) return beside ? GetReadyAlone(now_ns) : Block(now_ns, status);
+  if (!status.ok() && !beside) return Block(now_ns, status);
+  if (!status.ok()) {
+    SampleAlone(now_ns);
+    return GetReady(now_ns);
+  }
   state_ = State::kSampling;
   window_ = {
       .begin_ns = MonotonicNs(), .cpu_ns = ProcessCpuNs() - cpu_configured_ns, .beside = beside};
@@ -188,11 +197,6 @@ void CounterSession::SampleAlone(uint64_t now_ns) {
   samples_alone_ = true;
   counters_.Disable();
   power_.GivenUp(now_ns);
-}
-
-void CounterSession::GetReadyAlone(uint64_t now_ns) {
-  SampleAlone(now_ns);
-  GetReady(now_ns);
 }
 
 uint64_t CounterSession::WindowNs() const {
@@ -288,14 +292,6 @@ void CounterSession::SendDescriptions(const FrameSink& sink) const {
   } else {
     sink(FRAME_SAMPLER_WINDOW, PlannedWindow());
   }
-}
-
-void CounterSession::StopWindow(uint64_t now_ns) {
-  const uint64_t cpu_before_ns = ProcessCpuNs();
-  window_.on_ns = std::max(MonotonicNs(), now_ns) - window_.begin_ns;
-  counters_.Stop();
-  window_.cpu_ns += ProcessCpuNs() - cpu_before_ns;
-  state_ = State::kStopped;
 }
 
 void CounterSession::ReadWindow(uint64_t now_ns) {

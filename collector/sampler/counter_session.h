@@ -72,7 +72,7 @@ class CounterSession {
   // Stops a window that is due to end, in a millisecond or two. Step() then reads what it counted,
   // which takes tens of them.
   void StopWhenDue(uint64_t now_ns);
-  // Stops a window early.
+  // Stops a window whether it is due to end or not.
   void StopNow(uint64_t now_ns);
   // When to step next; UINT64_MAX: only after a command.
   uint64_t next_step_ns() const;
@@ -162,12 +162,10 @@ class CounterSession {
   void BeginWindow(uint64_t now_ns, bool beside);
   // A window beside another GPU's has failed: windows begin alone from now on.
   void SampleAlone(uint64_t now_ns);
-  void GetReadyAlone(uint64_t now_ns);
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
   void GetReadySooner(uint64_t now_ns, uint64_t before_ns);
   SamplerReady Ready(uint64_t now_ns) const;
-  void StopWindow(uint64_t now_ns);
   void ReadWindow(uint64_t now_ns);
   void EndWindow(uint64_t now_ns);
   absl::Status CheckWindow(const WindowResult& window, uint64_t interval_ns);

@@ -39,7 +39,7 @@ class DeviceSampler {
   void StopWhenDue(uint64_t now_ns) {
     if (counters_ != nullptr) counters_->StopWhenDue(now_ns);
   }
-  // Stops a window early.
+  // Stops a window whether it is due to end or not.
   void StopNow(uint64_t now_ns) {
     if (counters_ != nullptr) counters_->StopNow(now_ns);
   }

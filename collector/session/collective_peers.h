@@ -1,7 +1,9 @@
 // With whom a process computes: the ranks that its launcher started with it, and the communicators
-// that its collectives name. Whoever computes with others waits for them at every collective. If a
-// process runs kernels of collectives and neither is known, as of an inference server's workers,
-// it is taken to compute with all others of which the same is true.
+// that its collectives name. At every collective a process waits for these others.
+//
+// The workers of an inference server often have neither: the server starts them without a launcher,
+// and their collectives name no communicator. The collector sees only that they run kernels of
+// collectives. It assumes that all such processes compute together.
 //
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_COLLECTIVE_PEERS_H_
