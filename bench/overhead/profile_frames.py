@@ -6,7 +6,7 @@ PROFILE_HEADER_BYTES = 16
 FRAME_HEADER = struct.Struct("<IHHII")  # payload bytes, type, flags, source, checksum
 TRACE_WINDOW, SAMPLES, SAMPLER_STATUS = 13, 33, 35
 COMPRESSED = 1
-START, END = 1 << 3 | 1, 2 << 3 | 1  # fields 1 and 2 of TraceWindow, fixed64
+START, END = 1, 2  # fields of TraceWindow
 
 
 def frames(profile):
@@ -40,7 +40,8 @@ def trace_windows_by_process(profile):
         if kind == TRACE_WINDOW:
             if flags & COMPRESSED:
                 raise ValueError(f"{profile}: a compressed TraceWindow, which has never been seen")
-            begin, end = _times(payload)
+            fields = message_fields(payload)
+            begin, end = fields.get(START, 0), fields.get(END, 0)
             if end > begin:
                 windows.setdefault(source, []).append((begin, end))
     return {source: sorted(of_one) for source, of_one in windows.items()}
@@ -74,12 +75,3 @@ def _varint(payload, at):
         shift += 7
         at += 1
     return value | payload[at] << shift, at + 1
-
-
-def _times(payload):
-    times = {START: 0, END: 0}
-    at = 0
-    while at + 9 <= len(payload) and payload[at] in times:
-        times[payload[at]], = struct.unpack_from("<Q", payload, at + 1)
-        at += 9
-    return times[START], times[END]
