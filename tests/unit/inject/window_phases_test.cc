@@ -73,8 +73,9 @@ class Training {
   }
   void Plan() {
     planner_.SamplerReady(kDevice, now_ns_ + kSamplerReadsNs, kSampledNs);
-    for (const DeviceWindow& window : planner_.Plan(
-             now_ns_, {{{kDevice}}}, [&](const std::string&) { return budget_.ReadyNs(now_ns_); })) {
+    for (const DeviceWindow& window :
+         planner_.Plan(now_ns_, {{{kDevice}}},
+                       [&](const std::string&) { return budget_.ReadyNs(now_ns_); })) {
       window_ = {window.begin_ns, window.end_ns};
     }
   }
