@@ -39,9 +39,9 @@ inline constexpr uint64_t kRingDefaultDataBytes = 8 << 20;
 
 // What the agent is asked to do (RingHeader::requested_state), and what it does (state).
 enum class AgentState : uint32_t {
-  kInactive = 0,   // loaded, nothing enabled, no thread active but the one that polls this word
-  kTracing = 1,  // activity records flow
-  kOff = 2,      // gave up; `off_reason` says why; never leaves this state
+  kInactive = 0,  // loaded, nothing enabled, no thread active but the one that polls this word
+  kTracing = 1,   // activity records flow
+  kOff = 2,       // gave up; `off_reason` says why; never leaves this state
 };
 
 // Why an agent is off, or could not trace.
@@ -83,9 +83,23 @@ inline constexpr uint32_t kTraceNewWork = 1u << 6;      // a window soon after n
 // After the first pause; neither: as the budget allows (inject/tracing/later_windows.h).
 inline constexpr uint32_t kTraceAgainAlways = 1u << 7;
 inline constexpr uint32_t kTraceAgainNever = 1u << 8;
-inline constexpr uint32_t kTraceStacks = 1u << 9;       // of launches, in trace windows
+inline constexpr uint32_t kTraceStacks = 1u << 9;  // of launches, in trace windows
 // What launching threads are in, sampled in trace windows; with kTraceStacks.
 inline constexpr uint32_t kTraceThreadStacks = 1u << 10;
+
+// What an agent has decided after its first pause (RingProducer::records_vote).
+enum class RecordsVote : uint32_t {
+  kUndecided = 0,  // or an older agent
+  kWindows = 1,    // kernels are recorded in windows, or will be if no peer has ended its records
+  kEnded = 2,      // records have ended, perhaps for good
+};
+
+// What the others have decided with whom the agent's process computes (RingControl::peers_vote).
+enum class PeersVote : uint32_t {
+  kNone = 0,       // there are none, or all have voted for windows
+  kUndecided = 1,  // one has not voted yet
+  kEnded = 2,      // one has ended its records
+};
 
 struct RingProducer {
   std::atomic<uint64_t> write_position;
@@ -100,6 +114,7 @@ struct RingProducer {
   std::atomic<uint64_t> acknowledged_request;  // RingControl::request that was last carried out
   // When the overhead budget will allow a planned window (CLOCK_REALTIME); 0: at any time.
   std::atomic<uint64_t> window_ready_ns;
+  std::atomic<uint32_t> records_vote;  // RecordsVote
 };
 
 struct RingConsumer {
@@ -116,6 +131,8 @@ struct RingControl {
   // announced by `request`: written in the order end = 0, begin, end, and read end, begin, end.
   std::atomic<uint64_t> window_begin_ns;
   std::atomic<uint64_t> window_end_ns;  // 0: none is planned
+  // PeersVote. Not announced by `request`.
+  std::atomic<uint32_t> peers_vote;
 };
 
 // A longer window than this is none.
@@ -175,7 +192,7 @@ static_assert(sizeof(AgentHello) == 56);
 static_assert(sizeof(AgentWelcome) == 64);
 
 // Environment of the target, set by `utlz run`.
-inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";     // path of the collector's socket
+inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";  // path of the collector's socket
 // Instead of that, set by `utlz run --collector` or in the target's environment: the socket of a
 // service, "unix:PATH" or a path. There is no token: the listener must be root or the target's
 // user.

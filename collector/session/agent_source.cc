@@ -71,6 +71,18 @@ uint64_t AgentSource::WindowReadyNs() const {
   return reader_.ring().header().producer.window_ready_ns.load(std::memory_order_relaxed);
 }
 
+RecordsVote AgentSource::vote() const {
+  const uint32_t word =
+      reader_.ring().header().producer.records_vote.load(std::memory_order_relaxed);
+  return word <= static_cast<uint32_t>(RecordsVote::kEnded) ? static_cast<RecordsVote>(word)
+                                                            : RecordsVote::kUndecided;
+}
+
+void AgentSource::SetPeersVote(PeersVote vote) {
+  reader_.ring().header().control.peers_vote.store(static_cast<uint32_t>(vote),
+                                                   std::memory_order_relaxed);
+}
+
 bool AgentSource::Acknowledged() const {
   const RingProducer& producer = reader_.ring().header().producer;
   return producer.acknowledged_request.load(std::memory_order_acquire) >= request_ ||

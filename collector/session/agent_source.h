@@ -69,6 +69,11 @@ class AgentSource {
   // When the agent's budget allows one, as it says; 0: at any time.
   uint64_t WindowReadyNs() const;
 
+  // What the agent has decided of its records; an unknown number is no vote.
+  RecordsVote vote() const;
+  // Tells it what those have decided with whom its process computes.
+  void SetPeersVote(PeersVote vote);
+
   // Where its process runs, as it was found when the agent came.
   void SetPlace(ProcessPlace place) { place_ = std::move(place); }
   const ProcessPlace& place() const { return place_; }

@@ -12,6 +12,7 @@
 #include "collector/clocks.h"
 #include "collector/metrics/label_text.h"
 #include "collector/session/clock_reading.h"
+#include "collector/session/records_votes.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -271,6 +272,19 @@ void AgentTable::PlanWindow(const std::string& device_uuid, uint64_t begin_ns, u
   windows_[device_uuid] = {begin_ns, end_ns};
   for (const auto& [index, source] : live_) {
     if (source->device_use().Uses(device_uuid)) source->SetWindow(begin_ns, end_ns);
+  }
+}
+
+void AgentTable::ShareVotes() {
+  RecordsVotes votes;
+  std::vector<std::pair<AgentSource*, RecordsVote>> voters;  // agents may vote meanwhile
+  for (const auto& [index, source] : live_) {
+    if (!source->device_use().has_contexts()) continue;
+    voters.emplace_back(source.get(), source->vote());
+    votes.Add(source->peers().communicators(), voters.back().second);
+  }
+  for (const auto& [source, vote] : voters) {
+    source->SetPeersVote(votes.OfPeers(source->peers().communicators(), vote));
   }
 }
 

@@ -70,6 +70,9 @@ class AgentTable {
   // Plans a window for the agents on this GPU, those included that are yet to say that they use it.
   void PlanWindow(const std::string& device_uuid, uint64_t begin_ns, uint64_t end_ns);
 
+  // Tells each agent what those have decided of their records with whom its process computes.
+  void ShareVotes();
+
   // Every agent has carried out the last request.
   bool AllAcknowledged() const;
 

@@ -171,6 +171,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   ApplyRequest(now);
   Calibrate(now);
   LookForSteadyWork();
+  agents_.ShareVotes();
   PlanWindows();
   if (now >= next_flush_) {
     PaceSampling();

@@ -30,10 +30,21 @@ bool LaterWindows::WindowsFollow(const WorkSums& recent) const {
 }
 
 bool LaterWindows::WouldEnd(const WorkSums& before_pause) const {
+  if (policy_ == LaterPolicy::kNever) return true;
+  if (DecidesAlone(before_pause)) return false;
+  return peers_ == PeersVote::kEnded || HookIsDearerThan(1, before_pause);
+}
+
+bool LaterWindows::DecidesAlone(const WorkSums& before_pause) const {
   // A program that still begins is not known well enough to be left alone.
   const bool begins = before_pause.loads > kFewLoads;
-  return policy_ == LaterPolicy::kNever ||
-         (!begins && !ReplaysGraphs(before_pause) && HookIsDearerThan(1, before_pause));
+  return policy_ != LaterPolicy::kAuto || begins || ReplaysGraphs(before_pause);
+}
+
+bool LaterWindows::AwaitsPeers(uint64_t now_ns, const WorkSums& before_pause) {
+  would_trace_ = !WouldEnd(before_pause);
+  return would_trace_ && !DecidesAlone(before_pause) && peers_ == PeersVote::kUndecided &&
+         now_ns < paused_ns_ + kLongestPeerWaitNs;
 }
 
 bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) {
@@ -42,6 +53,19 @@ bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) 
   new_work_ = 0;
   enough_new_work_ = known_kernels / 4 > kMuchNewWork ? known_kernels / 4 : kMuchNewWork;
   return ends;
+}
+
+RecordsVote LaterWindows::vote() const {
+  switch (state_) {
+    case RecordsState::kWindows:
+      return RecordsVote::kWindows;
+    case RecordsState::kEnded:
+      return RecordsVote::kEnded;
+    case RecordsState::kPaused:
+      return would_trace_ ? RecordsVote::kWindows : RecordsVote::kUndecided;
+    default:
+      return RecordsVote::kUndecided;
+  }
 }
 
 double LaterWindows::HookShare(const WorkSums& recent) {

@@ -8,6 +8,10 @@
 //        │                   └──────────────────────────────────────────────▲
 //        └── started late, or windows are always wanted ──────────────────▲
 //
+// Processes that compute together, as ranks do, decide alike: where one has ended its records, the
+// others end theirs. Each waits for the others at every collective, so the hook in one delays all;
+// and a GPU that waits there for a host-bound rank looks busy.
+//
 // Agent's thread only.
 #ifndef UTLZ_INJECT_TRACING_LATER_WINDOWS_H_
 #define UTLZ_INJECT_TRACING_LATER_WINDOWS_H_
@@ -15,6 +19,7 @@
 #include <cstdint>
 
 #include "inject/record/recent_work.h"
+#include "proto/ring_abi.h"
 
 namespace utlz::agent {
 
@@ -35,6 +40,8 @@ class LaterWindows {
   static constexpr uint64_t kDecisionNs = 300'000'000;
   // What has not run by then is not waited for.
   static constexpr uint64_t kLongestWaitNs = 10'000'000'000;
+  // So long after the pause, peers that have not decided are not waited for.
+  static constexpr uint64_t kLongestPeerWaitNs = 1'500'000'000;
   // If CUDA loaded more kernels than this in the time that is looked at, the program is still
   // beginning.
   static constexpr uint64_t kFewLoads = 2;
@@ -76,17 +83,24 @@ class LaterWindows {
   // Whether that would end records, which has to wait until everything that was recorded has run.
   bool WouldEnd(const WorkSums& before_pause) const;
   bool WaitedLongEnough(uint64_t now_ns) const { return now_ns >= paused_ns_ + kLongestWaitNs; }
+  // What those have decided with whom the process computes.
+  void SetPeers(PeersVote peers) { peers_ = peers; }
+  // Whether the decision waits for a peer's: it would be for windows.
+  bool AwaitsPeers(uint64_t now_ns, const WorkSums& before_pause);
   bool Decide(const WorkSums& before_pause, uint64_t known_kernels);
   // Kernels that were loaded since the end.
   void SawNewWork(uint64_t kernels);
 
   RecordsState state() const { return state_; }
+  RecordsVote vote() const;
 
   // What the hook costs a program that goes on like this, as a share of its time. One whose GPU
   // never waits for it does not feel the hook.
   static double HookShare(const WorkSums& recent);
 
  private:
+  // What a peer has decided changes nothing for a program that is like this.
+  bool DecidesAlone(const WorkSums& before_pause) const;
   bool HookIsDearerThan(double budgets, const WorkSums& recent) const {
     return HookShare(recent) > budgets * budget_ppm_ / 1e6;
   }
@@ -95,6 +109,8 @@ class LaterWindows {
   RecordsState state_ = RecordsState::kNone;
   uint32_t budget_ppm_ = 0;
   uint64_t paused_ns_ = 0;
+  PeersVote peers_ = PeersVote::kNone;
+  bool would_trace_ = false;  // but for the peers
   uint64_t new_work_ = 0;
   uint64_t enough_new_work_ = 0;
 };

@@ -207,13 +207,21 @@ void TracePacer::FollowLaterWindows(uint64_t now_ns) {
   recorder_.Unlock();
   later_.SawNewWork(loads - loads_seen_);
   loads_seen_ = loads;
-  if (!later_.Due(now_ns) || trace_.on() || client_.taken()) return;
+  if (later_.Due(now_ns) && !trace_.on() && !client_.taken()) DecideLaterWindows(now_ns, variants);
+  ring_.header()->producer.records_vote.store(static_cast<uint32_t>(later_.vote()),
+                                              std::memory_order_relaxed);
+}
+
+void TracePacer::DecideLaterWindows(uint64_t now_ns, uint32_t known_kernels) {
+  later_.SetPeers(
+      static_cast<PeersVote>(ring_.header()->control.peers_vote.load(std::memory_order_relaxed)));
   // CUPTI hands a thread's buffer over once every launch in it has run.
   intake_.Flush(0);
   const bool complete = intake_.buffers_outstanding() == 0 || later_.WaitedLongEnough(now_ns);
   const WorkSums before_pause = RecentWorkBefore(first_paused_realtime_ns_);
   if (!complete && later_.WouldEnd(before_pause)) return;
-  if (later_.Decide(before_pause, variants)) trace_.OffForNewContexts();
+  if (later_.AwaitsPeers(now_ns, before_pause)) return;
+  if (later_.Decide(before_pause, known_kernels)) trace_.OffForNewContexts();
 }
 
 void TracePacer::LearnCost() {

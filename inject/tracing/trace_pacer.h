@@ -103,6 +103,7 @@ class TracePacer {
   bool Affordable(uint64_t now_ns, const RecorderCounts& counts);
   Beginning BeginningNow();
   void FollowLaterWindows(uint64_t now_ns);
+  void DecideLaterWindows(uint64_t now_ns, uint32_t known_kernels);
   void BeginWindow(bool calibration_due);
   void SwitchOn(bool calibration_due);
   void OpenStacks(bool calibration_due);

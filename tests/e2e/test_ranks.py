@@ -12,7 +12,7 @@ from attaching import Followed
 from harness import TIME_LIMIT_S, UTLZ
 from job_of_ranks import RANKS, JobOfRanksTest
 from live_run import samples_of, total
-from written_frames import windows_by_process
+from written_frames import RECORDS_ENDED, records_states, windows_by_process
 
 STEPS = 100
 SLOW = 2
@@ -99,6 +99,21 @@ class WindowsOfRanksTest(JobOfRanksTest):
         self.addCleanup(run.close)
         self.wait_until(lambda: self.common_windows(profile) >= self.ENOUGH)
         self.wait_until(lambda: self.gpus_with_bytes(profile) == RANKS)
+        run.process.send_signal(signal.SIGTERM)
+        run.end()
+
+    def test_records_of_all_end_where_those_of_a_host_bound_rank_do(self):
+        """The other one's GPU looks busy: it waits in its all-reduce."""
+        profile = self.folder / "run.utlz"
+        # On a busy machine launches are fewer: the usual budget pays for their records for long.
+        run = Followed([str(UTLZ), "run", "--counters=none", "--overhead-budget=0.3%",
+                        "--no-new-work", "--no-report", "-o", str(profile), "--",
+                        self.program("ranks"), "launch", "2", "1000000", "host", "0"],
+                       "stderr", env=self.test_environment, cwd=self.folder,
+                       stdin=subprocess.DEVNULL)
+        self.addCleanup(run.close)
+        self.wait_until(
+            lambda: list(records_states(profile).values()).count(RECORDS_ENDED) == 2)
         run.process.send_signal(signal.SIGTERM)
         run.end()
 

@@ -1,6 +1,11 @@
 """What a profile that is being written holds so far (docs/design/wire.md)."""
 
+import pathlib
 import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "overhead"))
+from profile_frames import message_fields  # pylint: disable=wrong-import-position
 
 PROFILE_HEADER_BYTES = 16
 FRAME_HEADER = struct.Struct("<IHHII")
@@ -8,6 +13,8 @@ FRAME_TRACE_WINDOW = 13
 FRAME_RANGES = 14
 FRAME_AGENT_STATUS = 15
 FRAME_SAMPLES = 33
+# AgentStatus.records_state, and what it says of records that have ended for the process.
+RECORDS_STATE, RECORDS_ENDED = 22, 4
 # AgentStatus.flushed_until_ns: field 21, fixed64.
 FLUSHED_UNTIL = bytes([0xA9, 0x01])
 
@@ -60,3 +67,13 @@ def flushes(profile):
     return [struct.unpack("<Q", payload[-8:])[0]
             for payload in payloads(profile, FRAME_AGENT_STATUS)
             if payload[-10:-8] == FLUSHED_UNTIL]
+
+
+def records_states(profile):
+    """AgentStatus.records_state of each process that has told it, as it was told last."""
+    states = {}
+    for source, payload in sent_payloads(profile, FRAME_AGENT_STATUS):
+        state = message_fields(payload).get(RECORDS_STATE)
+        if state is not None:
+            states[source] = state
+    return states

@@ -5,6 +5,8 @@
 //   ranks STEPS slow R     rank R computes half as long again in each step
 //   ranks STEPS missing R  the same, and then rank R does not come to one more all-reduce, in which
 //                          the others wait without end
+//   ranks STEPS host R     each launches many short kernels in a step; rank R has no products, and its
+//                          host pauses before each kernel, so that the others wait for it
 //   ranks launch N …       starts N ranks with the other arguments, and waits for them, as torchrun
 //
 // It ends with its parent, as a rank does with its launcher.
@@ -17,6 +19,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "tests/programs/target.h"
@@ -26,6 +29,9 @@ namespace {
 
 constexpr size_t kGemm = 0;
 constexpr size_t kAllReduce = 1;
+constexpr size_t kShort = 2;
+constexpr uint64_t kShortInStep = 400;
+constexpr timespec kPause = {0, 20'000};
 // The host runs ahead of the GPU by so many steps, so that its delays are not the GPU's.
 constexpr uint64_t kStepsAhead = 32;
 
@@ -45,7 +51,8 @@ std::vector<KernelImage> Kernels(uint32_t ranks) {
        .duration_ns = 1'000'000,
        .dram_read_bytes = 1e8,
        .dram_write_bytes = 1e8,
-       .ranks = ranks}};
+       .ranks = ranks},
+      {.name = "_Z5shortPf", .duration_ns = 500}};
 }
 
 class Rank {
@@ -59,13 +66,21 @@ class Rank {
   void Work(uint64_t steps, bool slow) {
     for (uint64_t step = 0; step < steps; ++step) {
       target_.Launch(kGemm, slow ? 3 : 2);
-      target_.Launch(kAllReduce);
-      CUevent& done = done_[step % kStepsAhead];  // of as many steps before
-      if (step >= kStepsAhead) Check(cuEventSynchronize(done), "cuEventSynchronize");
-      Check(cuEventRecord(done, nullptr), "cuEventRecord");
+      EndStep(step);
     }
-    target_.Synchronize();
-    target_.expectation.Print();
+    End();
+  }
+
+  void WorkInShortKernels(uint64_t steps, bool pauses) {
+    for (uint64_t step = 0; step < steps; ++step) {
+      if (!pauses) target_.Launch(kGemm, 2);
+      for (uint64_t i = 0; i < kShortInStep; ++i) {
+        if (pauses) nanosleep(&kPause, nullptr);
+        target_.Launch(kShort);
+      }
+      EndStep(step);
+    }
+    End();
   }
 
   void WaitWithoutEnd(bool missing) {
@@ -75,6 +90,18 @@ class Rank {
   }
 
  private:
+  void EndStep(uint64_t step) {
+    target_.Launch(kAllReduce);
+    CUevent& done = done_[step % kStepsAhead];  // of as many steps before
+    if (step >= kStepsAhead) Check(cuEventSynchronize(done), "cuEventSynchronize");
+    Check(cuEventRecord(done, nullptr), "cuEventRecord");
+  }
+
+  void End() {
+    target_.Synchronize();
+    target_.expectation.Print();
+  }
+
   const std::vector<KernelImage> kernels_;
   Target target_;
   std::array<CUevent, kStepsAhead> done_;
@@ -101,6 +128,10 @@ int RunRank(uint64_t steps, const char* what, const char* planted_rank) {
   const bool planted = Number("RANK") == std::strtoul(planted_rank, nullptr, 10);
   const bool hangs = std::strcmp(what, "missing") == 0;
   Rank rank;
+  if (std::strcmp(what, "host") == 0) {
+    rank.WorkInShortKernels(steps, planted);
+    return 0;
+  }
   rank.Work(steps, planted && std::strcmp(what, "slow") == 0);
   if (hangs) rank.WaitWithoutEnd(planted);
   return 0;

@@ -77,6 +77,50 @@ TEST_F(LaterWindowsTest, AGpuThatIdlesSeldomMakesTheHookCheaper) {
   EXPECT_FALSE(DecideOn(SecondOf(21'000, kIdleOfHostBound / 8)));
 }
 
+TEST_F(LaterWindowsTest, EndsWithAPeer) {
+  const WorkSums busy = SecondOf(65'000, 0);
+  later_.SetPeers(PeersVote::kEnded);
+  EXPECT_TRUE(DecideOn(busy));
+  EXPECT_EQ(later_.vote(), RecordsVote::kEnded);
+  Begin(LaterPolicy::kAuto);
+  later_.SetPeers(PeersVote::kUndecided);
+  EXPECT_FALSE(DecideOn(busy));
+  EXPECT_EQ(later_.vote(), RecordsVote::kWindows);
+}
+
+TEST_F(LaterWindowsTest, PeersThatMayEndAreAwaited) {
+  const WorkSums busy = SecondOf(65'000, 0);
+  EXPECT_EQ(later_.vote(), RecordsVote::kUndecided);
+  later_.Paused(kPauseNs, true);
+  EXPECT_EQ(later_.vote(), RecordsVote::kUndecided);
+  later_.SetPeers(PeersVote::kUndecided);
+  EXPECT_TRUE(later_.AwaitsPeers(kPauseNs + LaterWindows::kDecisionNs, busy));
+  EXPECT_EQ(later_.vote(), RecordsVote::kWindows) << "peers must not wait for each other";
+  EXPECT_FALSE(later_.AwaitsPeers(kPauseNs + LaterWindows::kLongestPeerWaitNs, busy));
+  EXPECT_FALSE(later_.AwaitsPeers(kPauseNs, HostBound())) << "it ends anyway";
+  EXPECT_EQ(later_.vote(), RecordsVote::kUndecided);
+  later_.SetPeers(PeersVote::kNone);
+  EXPECT_FALSE(later_.AwaitsPeers(kPauseNs, busy));
+}
+
+TEST_F(LaterWindowsTest, WhatPeersDecideIsNotForAll) {
+  WorkSums sums = SecondOf(65'000, 0);
+  sums.loads = LaterWindows::kFewLoads + 1;
+  later_.SetPeers(PeersVote::kEnded);
+  EXPECT_FALSE(DecideOn(sums)) << "it still begins";
+  Begin(LaterPolicy::kAuto);
+  sums.loads = 0;
+  sums.graph_nodes = sums.launches;
+  later_.SetPeers(PeersVote::kUndecided);
+  later_.Paused(kPauseNs, true);
+  EXPECT_FALSE(later_.AwaitsPeers(kPauseNs, sums)) << "it replays graphs";
+  later_.SetPeers(PeersVote::kEnded);
+  EXPECT_FALSE(later_.WouldEnd(sums));
+  Begin(LaterPolicy::kAlways);
+  later_.SetPeers(PeersVote::kEnded);
+  EXPECT_EQ(later_.vote(), RecordsVote::kWindows);
+}
+
 TEST_F(LaterWindowsTest, AProgramThatStillBeginsHasWindows) {
   WorkSums sums = HostBound();
   sums.loads = LaterWindows::kFewLoads + 1;

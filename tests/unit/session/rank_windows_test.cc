@@ -121,6 +121,28 @@ TEST_F(RankWindowsTest, NoneWaitsForARankThatIsRecordedNoMore) {
   Finish();
 }
 
+TEST_F(RankWindowsTest, AgentsHearWhatTheirPeersHaveDecided) {
+  for (size_t i = 0; i < kRanks; ++i) {
+    Process process = SomeProcess();
+    if (i != 2) process.set_world_size(kRanks);
+    Write(i, FRAME_PROCESS, process);
+  }
+  UseGpus();
+  const auto heard = [this](size_t agent) {
+    return static_cast<PeersVote>(agents_[agent]->ring().header().control.peers_vote.load());
+  };
+  while (heard(0) != PeersVote::kUndecided) sched_yield();
+  agents_[1]->ring().header().producer.records_vote = static_cast<uint32_t>(RecordsVote::kWindows);
+  while (heard(0) != PeersVote::kNone) sched_yield();
+  agents_[1]->ring().header().producer.records_vote = static_cast<uint32_t>(RecordsVote::kEnded);
+  while (heard(0) != PeersVote::kEnded) sched_yield();
+  EXPECT_EQ(heard(2), PeersVote::kNone) << "it computes with nobody";
+  agents_[1]->ring().header().producer.records_vote = 4711;
+  while (heard(0) != PeersVote::kUndecided) sched_yield();
+  agents_.clear();
+  Finish();
+}
+
 TEST_F(RankWindowsTest, ProcessesOfTheirOwnHaveWindowsOfTheirOwn) {
   for (size_t i = 0; i < kRanks; ++i) Write(i, FRAME_PROCESS, SomeProcess());
   UseGpus();

@@ -174,6 +174,7 @@ TEST_F(SessionSamplerTest, ASamplerThatIsStillSettingUpIsNotWaitedFor) {
   while (!(std::ifstream(pid_path) >> sampler)) sched_yield();
   agent.Kill();
   Finish();
+  session_.reset();
   EXPECT_EQ(kill(sampler, 0), -1);
   EXPECT_THAT(Notices(), Contains(HasSubstr("ended before the first were read")));
 }
