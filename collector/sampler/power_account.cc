@@ -11,10 +11,9 @@ constexpr double kMillion = 1e6;
 constexpr double kSettingAndUseNs =
     PowerAccount::kSettingLossNs + kSetCountersSlowdown * PowerAccount::kLeastSetNs;
 
-// To set counters again costs as much as to keep them set for so long.
-constexpr double kWorthSettingNs = PowerAccount::kSettingLossNs / kSetCountersSlowdown;
-
-double CreditNs(uint32_t share_ppm) { return PowerAccount::kCreditTimeNs * share_ppm / kMillion; }
+double CreditNs(uint32_t share_ppm) {
+  return static_cast<double>(PowerAccount::kCreditTimeNs) * share_ppm / kMillion;
+}
 
 }  // namespace
 
@@ -24,6 +23,7 @@ PowerAccount::PowerAccount(uint32_t share_ppm, uint64_t now_ns)
 void PowerAccount::Limited(uint64_t now_ns) {
   Advance(now_ns);
   if (!IsLimited(now_ns)) limited_since_ns_ = now_ns;
+  if (advance_end_ns_ == 0) advance_end_ns_ = now_ns + kCreditTimeNs;
   limited_until_ns_ = now_ns + kLimitHoldsNs;
 }
 
@@ -46,8 +46,7 @@ void PowerAccount::Advance(uint64_t now_ns) {
   }
   // A small budget saves for longer, until it can pay once.
   const double most_ns = std::max(CreditNs(share_ppm_), kSettingAndUseNs);
-  const double earned_ns = static_cast<double>(now_ns - advanced_ns_) * share_ppm_ / kMillion;
-  credit_ns_ = std::min(most_ns, credit_ns_ + earned_ns);
+  credit_ns_ = std::min(most_ns, credit_ns_ + EarnedNs(advanced_ns_, now_ns));
   advanced_ns_ = now_ns;
 }
 
@@ -56,13 +55,26 @@ bool PowerAccount::IsToGiveUp(uint64_t now_ns, uint64_t start_ns, uint64_t annou
   if (credit_ns_ <= 0) return true;
   if (now_ns <= limited_since_ns_ + kUnwantedNs) return false;
   const bool unwanted = announced_ns != 0 && now_ns > announced_ns + kUnwantedNs;
-  return unwanted || static_cast<double>(start_ns - std::min(start_ns, now_ns)) > kWorthSettingNs;
+  return unwanted || start_ns > now_ns + kUnwantedNs;
 }
 
 uint64_t PowerAccount::AffordsAtNs(uint64_t now_ns) const {
   const double missing_ns = kSettingAndUseNs - credit_ns_;
   if (share_ppm_ == 0 || !IsLimited(now_ns) || missing_ns <= 0) return now_ns;
-  return now_ns + static_cast<uint64_t>(missing_ns * kMillion / share_ppm_);
+  const uint64_t advance_end_ns = std::max(advance_end_ns_, now_ns);
+  const double in_advance_ns = EarnedNs(now_ns, advance_end_ns);
+  const double by_share = kMillion / share_ppm_;
+  if (missing_ns > in_advance_ns) {
+    return advance_end_ns + static_cast<uint64_t>((missing_ns - in_advance_ns) * by_share);
+  }
+  return now_ns + static_cast<uint64_t>(missing_ns * by_share / kShareDuringAdvance);
+}
+
+double PowerAccount::EarnedNs(uint64_t begin_ns, uint64_t end_ns) const {
+  const uint64_t advance_end_ns = std::clamp(advance_end_ns_, begin_ns, end_ns);
+  const double whole_ns = static_cast<double>(end_ns - advance_end_ns) +
+                          kShareDuringAdvance * static_cast<double>(advance_end_ns - begin_ns);
+  return whole_ns * share_ppm_ / kMillion;
 }
 
 // A debt is bounded: counters that always have to stay set would need hours to pay it back.

@@ -49,10 +49,39 @@ TEST_F(PowerAccountTest, CountersThatAreGivenUpCostNothing) {
 
 TEST_F(PowerAccountTest, TheCreditIsForTheFirstSecondsOfSteps) {
   account_.Set(now_ns_);
-  Pass(3 * kSecondNs, true);
+  Pass(2 * kSecondNs, true);
   EXPECT_FALSE(account_.IsToGiveUp(now_ns_, now_ns_, 0));
-  Pass(3 * kSecondNs, true);
+  Pass(2 * kSecondNs, true);
   EXPECT_TRUE(account_.IsToGiveUp(now_ns_, now_ns_, 0));
+}
+
+TEST_F(PowerAccountTest, TheCreditIsAnAdvance) {
+  account_.Set(now_ns_);
+  Pass(7 * kSecondNs / 5, true);
+  account_.GivenUp(now_ns_);
+  // It misses some 4 ms, and earns 1.25 ms a second.
+  const uint64_t soon_ns = account_.AffordsAtNs(now_ns_);
+  EXPECT_GT(soon_ns, now_ns_ + 2 * kSecondNs);
+  EXPECT_LT(soon_ns, now_ns_ + 4 * kSecondNs);
+  account_.Set(now_ns_);
+  Pass(3 * kSecondNs / 5, true);
+  account_.GivenUp(now_ns_);
+  // It misses some 15 ms, and earns 2.5 ms a second from ten seconds after the limit's begin on.
+  const uint64_t affords_ns = account_.AffordsAtNs(now_ns_);
+  EXPECT_GT(affords_ns, now_ns_ + 8 * kSecondNs);
+  EXPECT_LT(affords_ns, now_ns_ + 11 * kSecondNs);
+  Pass(affords_ns - now_ns_ - 2 * kReadingNs, true);
+  EXPECT_GT(account_.AffordsAtNs(now_ns_), now_ns_);
+  Pass(4 * kReadingNs, true);
+  EXPECT_LE(account_.AffordsAtNs(now_ns_), now_ns_);
+}
+
+TEST_F(PowerAccountTest, TheAdvanceBeginsWithTheFirstLimit) {
+  Pass(60 * kSecondNs, false);
+  account_.Set(now_ns_);
+  Pass(3 * kSecondNs, true);
+  account_.GivenUp(now_ns_);
+  EXPECT_GT(account_.AffordsAtNs(now_ns_), now_ns_ + 9 * kSecondNs);
 }
 
 // Sets counters when it may and gives them up when it must, for an hour.
@@ -91,9 +120,9 @@ TEST_F(PowerAccountTest, CountersThatAreNotUsedSoonAreGivenUp) {
   account_.Set(now_ns_);
   Pass(kSecondNs, true);
   EXPECT_FALSE(is_to_give_up(60 * kSecondNs, 3 * kSecondNs)) << "the program only begins to work";
-  Pass(2 * kSecondNs, true);
-  EXPECT_FALSE(is_to_give_up(4 * kSecondNs, kSecondNs));
-  EXPECT_TRUE(is_to_give_up(6 * kSecondNs, kSecondNs));
+  Pass(7 * kReadingNs, true);
+  EXPECT_FALSE(is_to_give_up(kSecondNs, kSecondNs));
+  EXPECT_TRUE(is_to_give_up(3 * kSecondNs, kSecondNs));
   EXPECT_TRUE(is_to_give_up(0, 3 * kSecondNs));
   EXPECT_FALSE(account_.IsToGiveUp(now_ns_, now_ns_, 0)) << "a window is planned";
 }
@@ -103,7 +132,7 @@ TEST_F(PowerAccountTest, NamesTheTimeFromWhichOnItAffordsToSetThem) {
   Pass(30 * kSecondNs, true);
   account_.GivenUp(now_ns_);
   const uint64_t affords_ns = account_.AffordsAtNs(now_ns_);
-  EXPECT_GT(affords_ns, now_ns_ + 20 * kSecondNs);
+  EXPECT_GT(affords_ns, now_ns_ + 15 * kSecondNs);
   Pass(affords_ns - now_ns_ - kSecondNs, true);
   EXPECT_GT(account_.AffordsAtNs(now_ns_), now_ns_);
   Pass(2 * kSecondNs, true);
