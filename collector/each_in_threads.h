@@ -20,6 +20,11 @@ inline unsigned WorthwhileThreads() {
   return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
 }
 
+// What each of `count` pieces of work that share `threads` may use itself.
+inline unsigned ThreadsOfEach(size_t count, unsigned threads) {
+  return std::max(1u, static_cast<unsigned>(threads / std::max<size_t>(1, count)));
+}
+
 // Calls work(0) to work(count - 1), in any order, in up to `threads` threads, and returns when all
 // are over. The caller's thread is one of them; where the system gives no others, it does all.
 inline void EachInThreads(size_t count, unsigned threads, const std::function<void(size_t)>& work) {

@@ -208,7 +208,7 @@ void PrintShifts(const Run& run, int64_t slice_ns) {
     const attribution::Recording part = Slice(run, from_ns, from_ns + slice_ns);
     std::printf("%10.2f %8zu %9zu", static_cast<double>(from_ns - begin_ns) * 1e-9,
                 part.samples.size(), part.launches.size());
-    for (const auto& shift : attribution::SearchShifts(part, run.variants, run.groups)) {
+    for (const auto& shift : attribution::SearchShifts(part, run.variants, run.groups, 1)) {
       if (shift.shift_ns.has_value()) {
         std::printf("  %7.0f ns +- %4.0f (%6.0f)", *shift.shift_ns, shift.uncertainty_ns,
                     shift.used_shift_ns);

@@ -249,7 +249,7 @@ void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row)
 }
 
 DeviceAnalysis AnalyzeDevice(const RunState& state, uint32_t index, const SteadyPart& steady,
-                             uint64_t now_ns) {
+                             uint64_t now_ns, unsigned threads) {
   const DeviceState& device_state = state.devices[index];
   DeviceAnalysis device;
   device.ceilings = CeilingsOf(device_state);
@@ -258,7 +258,7 @@ DeviceAnalysis AnalyzeDevice(const RunState& state, uint32_t index, const Steady
   TakeSlowdownOut(state, index, steady.steps, &device.part);
   device.overlap_share = OverlapShare(device_state);
   device.sampled = device_state.attribution.has_samples();
-  if (device.sampled) device.attribution = device_state.attribution.Solve();
+  if (device.sampled) device.attribution = device_state.attribution.Solve(threads);
   device.fallback_type = FallbackType(state, device.attribution);
   return device;
 }
@@ -270,8 +270,10 @@ Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps, u
   analysis.steady = FindSteadyPart(state, steps);
   analysis.devices.resize(state.devices.size());
   const uint64_t now_ns = state.NewestNs();
+  const unsigned threads_of_each = ThreadsOfEach(state.devices.size(), threads);
   EachInThreads(state.devices.size(), threads, [&](size_t i) {
-    analysis.devices[i] = AnalyzeDevice(state, static_cast<uint32_t>(i), analysis.steady, now_ns);
+    analysis.devices[i] =
+        AnalyzeDevice(state, static_cast<uint32_t>(i), analysis.steady, now_ns, threads_of_each);
   });
   for (uint32_t i = 0; i < state.kernels.kernels().size(); ++i) {
     AddRows(state, i, analysis.devices[state.kernels[i].device], now_ns, &analysis.rows);

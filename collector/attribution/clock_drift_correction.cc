@@ -9,6 +9,7 @@
 
 #include "collector/attribution/shift_grid.h"
 #include "collector/attribution/shift_residuals.h"
+#include "collector/each_in_threads.h"
 
 namespace utlz::attribution {
 namespace {
@@ -122,16 +123,16 @@ bool IsPlausible(const std::vector<Stretch>& stretches, const std::vector<size_t
 
 // By how much each sample is to be moved; empty where one shift serves all.
 std::vector<double> MovesNs(const Recording& recording, size_t variants,
-                            const std::vector<ShiftGroup>& groups) {
+                            const std::vector<ShiftGroup>& groups, unsigned threads) {
   if (recording.samples.size() > kMostSamples || recording.launches.empty()) return {};
   std::vector<Stretch> stretches = Split(recording);
   if (stretches.size() < kFewestStretches) return {};
   const std::vector<double> grid = Grid(0, kStepNs, kSteps);
-  std::vector<ShiftResiduals> residuals;
-  for (const Stretch& stretch : stretches) {
-    residuals.push_back(ConstantRateResiduals(CutSamples(recording, stretch.first, stretch.end),
-                                              variants, groups, grid, 1));
-  }
+  std::vector<ShiftResiduals> residuals(stretches.size());
+  EachInThreads(stretches.size(), threads, [&](size_t s) {
+    const Recording cut = CutSamples(recording, stretches[s].first, stretches[s].end);
+    residuals[s] = ConstantRateResiduals(cut, variants, groups, grid, 1);
+  });
   const size_t group = SharpestGroup(residuals, groups.size());
   for (size_t s = 0; s < stretches.size(); ++s) {
     stretches[s].residuals = std::move(residuals[s].whole[group]);
@@ -153,8 +154,9 @@ std::vector<double> MovesNs(const Recording& recording, size_t variants,
 }  // namespace
 
 std::optional<Recording> WithoutClockDrift(const Recording& recording, size_t variants,
-                                           const std::vector<ShiftGroup>& groups) {
-  const std::vector<double> moves_ns = MovesNs(recording, variants, groups);
+                                           const std::vector<ShiftGroup>& groups,
+                                           unsigned threads) {
+  const std::vector<double> moves_ns = MovesNs(recording, variants, groups, threads);
   if (moves_ns.empty()) return std::nullopt;
   Recording moved = recording;
   int64_t free_ns = std::numeric_limits<int64_t>::min();

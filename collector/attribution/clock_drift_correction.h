@@ -17,9 +17,9 @@ namespace utlz::attribution {
 
 // The recording with its samples moved stretch by stretch, so that one shift serves all of it: that
 // of its last stretch. Absent where one does already, which is so unless shifts that change from
-// stretch to stretch leave plainly less unexplained than any one.
+// stretch to stretch leave plainly less unexplained than any one. Up to `threads` share the work.
 std::optional<Recording> WithoutClockDrift(const Recording& recording, size_t variants,
-                                           const std::vector<ShiftGroup>& groups);
+                                           const std::vector<ShiftGroup>& groups, unsigned threads);
 
 }  // namespace utlz::attribution
 

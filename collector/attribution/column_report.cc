@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "collector/attribution/column_folding.h"
 #include "collector/attribution/counter_estimate.h"
 #include "collector/attribution/fit_covariance.h"
+#include "collector/each_in_threads.h"
 
 namespace utlz::attribution {
 namespace {
@@ -55,7 +57,7 @@ void NameGroups(const ColumnFolding& folding, Solution* solution) {
 }  // namespace
 
 void ReportColumns(const FitModel& model, const VariantTable& variants, const Options& options,
-                   Solution* solution) {
+                   unsigned threads, Solution* solution) {
   const std::vector<WorkColumn>& columns = model.plan().columns();
   solution->totals = model.totals();
   solution->columns.resize(columns.size());
@@ -71,9 +73,12 @@ void ReportColumns(const FitModel& model, const VariantTable& variants, const Op
     estimate.time_ns = model.time_ns(column);
     estimate.counters.resize(model.totals().size());
   }
+  std::vector<std::optional<FitCovariance>> covariances(model.groups().size());
+  EachInThreads(covariances.size(), threads,
+                [&](size_t group) { covariances[group].emplace(model.fit(group), model.plan()); });
   ColumnFolding folding(columns.size());
   for (size_t group = 0; group < model.groups().size(); ++group) {
-    const FitCovariance covariance(model.fit(group), model.plan());
+    const FitCovariance& covariance = *covariances[group];
     FoldConfounded(model, covariance, group, &folding);
     const EdgeError edge_error = EdgeErrorOf(solution->shifts[group], options);
     for (size_t column = 0; column < columns.size(); ++column) {

@@ -10,9 +10,9 @@
 
 namespace utlz::attribution {
 
-// Fills columns, groups and totals of `solution`.
+// Fills columns, groups and totals of `solution`. Up to `threads` share the work.
 void ReportColumns(const FitModel& model, const VariantTable& variants, const Options& options,
-                   Solution* solution);
+                   unsigned threads, Solution* solution);
 
 }  // namespace utlz::attribution
 

@@ -43,7 +43,7 @@ class Engine::Impl {
           recording_.launches.size() < kWarmupLaunches) {
         return;
       }
-      StartModel(&model_, &shifts_);
+      StartModel(1, &model_, &shifts_);
     } else {
       model_->Attribute(recording_, FitModel::Novelty::kNew);
       FollowClock();
@@ -51,26 +51,28 @@ class Engine::Impl {
     recording_.Clear();
   }
 
-  Solution Solve() const {
+  Solution Solve(unsigned threads) const {
     Solution solution;
     solution.quality = queue_.quality();
     if (model_) {
       solution.shifts = shifts_;
-      Report(*model_, &solution);
+      Report(*model_, threads, &solution);
     } else {
       std::optional<FitModel> model;
-      StartModel(&model, &solution.shifts);
-      Report(*model, &solution);
+      StartModel(threads, &model, &solution.shifts);
+      Report(*model, threads, &solution);
     }
     return solution;
   }
 
  private:
-  void StartModel(std::optional<FitModel>* model, std::vector<ShiftEstimate>* shifts) const {
+  void StartModel(unsigned threads, std::optional<FitModel>* model,
+                  std::vector<ShiftEstimate>* shifts) const {
     const size_t variants = queue_.variants().size();
-    const std::optional<Recording> straight = WithoutClockDrift(recording_, variants, groups_);
+    const std::optional<Recording> straight =
+        WithoutClockDrift(recording_, variants, groups_, threads);
     const Recording& recording = straight ? *straight : recording_;
-    *shifts = SearchShifts(recording, variants, groups_);
+    *shifts = SearchShifts(recording, variants, groups_, threads);
     std::vector<double> used_ns;
     std::vector<double> edge_errors_ns;
     for (const ShiftEstimate& shift : *shifts) {
@@ -80,7 +82,7 @@ class Engine::Impl {
     model->emplace(groups_, options_.counters.size(),
                    ColumnPlan(recording, variants, options_.max_columns), std::move(used_ns),
                    std::move(edge_errors_ns));
-    (*model)->Begin(recording);
+    (*model)->Begin(recording, threads);
     (*model)->Attribute(recording, FitModel::Novelty::kLearned);
   }
 
@@ -108,8 +110,8 @@ class Engine::Impl {
     looked_ns_ = now_ns;
   }
 
-  void Report(const FitModel& model, Solution* solution) const {
-    ReportColumns(model, queue_.variants(), options_, solution);
+  void Report(const FitModel& model, unsigned threads, Solution* solution) const {
+    ReportColumns(model, queue_.variants(), options_, threads, solution);
     solution->quality.crowded_intervals = model.crowded();
   }
 
@@ -141,6 +143,6 @@ void Engine::AddSample(int64_t start_ns, int64_t end_ns, std::span<const double>
 
 void Engine::AdvanceTo(int64_t watermark_ns) { impl_->AdvanceTo(watermark_ns); }
 
-Solution Engine::Solve() const { return impl_->Solve(); }
+Solution Engine::Solve(unsigned threads) const { return impl_->Solve(threads); }
 
 }  // namespace utlz::attribution

@@ -6,7 +6,8 @@
 // lost: for every counter attributed + idle + unattributed = counted. docs/design/attribution.md
 // has the model, its formulas and its measured errors.
 //
-// Pure computation: no clock, no input or output, no threads. Not thread-safe; one engine a GPU.
+// Pure computation: no clock, no input or output, no threads but those of Solve(). Not thread-safe;
+// one engine a GPU.
 // Any input is allowed; what cannot be used is refused and counted in InputQuality.
 #ifndef UTLZ_COLLECTOR_ATTRIBUTION_ENGINE_H_
 #define UTLZ_COLLECTOR_ATTRIBUTION_ENGINE_H_
@@ -46,8 +47,9 @@ class Engine {
   void AdvanceTo(int64_t watermark_ns);
 
   // The estimates so far, of everything before the watermark. Costs a solution of the linear
-  // system: call it when somebody looks, not for every batch.
-  Solution Solve() const;
+  // system: call it when somebody looks, not for every batch. Up to `threads` share the work; the
+  // solution does not depend on how many.
+  Solution Solve(unsigned threads = 1) const;
 
  private:
   class Impl;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace utlz::attribution {
 
@@ -15,7 +16,7 @@ FitCovariance::FitCovariance(const RateFit& fit, const ColumnPlan& plan) {
     const auto count = static_cast<Eigen::Index>(work.shape.coefficients());
     weights.col(column).segment(first, count) = fit.exposure().segment(first, count);
   }
-  covariance_ = weights.transpose() * (fit.InverseSystem(plan) * weights);
+  covariance_ = fit.Covariance(plan, std::move(weights));
 }
 
 double FitCovariance::Deviation(size_t column) const {
@@ -26,7 +27,9 @@ double FitCovariance::Deviation(size_t column) const {
 double FitCovariance::Correlation(size_t a, size_t b) const {
   const double scale = Deviation(a) * Deviation(b);
   if (scale <= 0) return 0;
-  return covariance_(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) / scale;
+  return covariance_(static_cast<Eigen::Index>(std::max(a, b)),
+                     static_cast<Eigen::Index>(std::min(a, b))) /
+         scale;
 }
 
 }  // namespace utlz::attribution

@@ -20,7 +20,7 @@ class FitCovariance {
   double Correlation(size_t a, size_t b) const;
 
  private:
-  Eigen::MatrixXd covariance_;
+  Eigen::MatrixXd covariance_;  // lower triangle
 };
 
 }  // namespace utlz::attribution

@@ -1,8 +1,11 @@
 #include "collector/attribution/fit_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
+
+#include "collector/each_in_threads.h"
 
 namespace utlz::attribution {
 namespace {
@@ -60,9 +63,7 @@ FitModel::FitModel(const std::vector<ShiftGroup>& groups, size_t counters, Colum
       edge_errors_ns_(std::move(edge_errors_ns)),
       walker_(counters, shifts_ns_, SampleWalker::Detail::kShapes),
       totals_(counters) {
-  for (const ShiftGroup& group : groups_) {
-    fits_.emplace_back(plan_.max_coefficients(), group.counters);
-  }
+  fits_ = EmptyFits();
   MakeRoom();
 }
 
@@ -105,32 +106,38 @@ void FitModel::FitAll() {
   for (RateFit& fit : fits_) fit.Fit(plan_);
 }
 
-void FitModel::LearnAll(const Recording& recording, const std::vector<double>& shifts_ns,
-                        std::vector<RateFit>* fits) {
-  SampleWalker walker(counters_, shifts_ns, SampleWalker::Detail::kShapes);
-  size_t cursor = 0;
-  for (size_t i = 0; i < recording.samples.size(); ++i) {
-    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &plan_);
-    for (size_t group = 0; group < groups_.size(); ++group) {
-      (*fits)[group].Observe(walker.coverage(group));
-      (*fits)[group].Learn(walker.coverage(group), recording.Values(i));
-    }
+std::vector<RateFit> FitModel::EmptyFits() const {
+  std::vector<RateFit> fits;
+  fits.reserve(groups_.size());
+  for (const ShiftGroup& group : groups_) {
+    fits.emplace_back(plan_.max_coefficients(), group.counters);
   }
+  return fits;
 }
 
-// What the columns would have if the shift were another by its standard error, to `side`.
-void FitModel::FitBeside(const Recording& recording, double side) {
+// With each shift another by its standard error, to `side`; 0 leaves them.
+std::vector<RateFit> FitModel::LearnAll(const Recording& recording, double side) const {
   std::vector<double> shifts_ns = shifts_ns_;
   for (size_t group = 0; group < groups_.size(); ++group) {
     shifts_ns[group] += side * edge_errors_ns_[group];
   }
-  std::vector<RateFit> fits;
-  for (const ShiftGroup& group : groups_)
-    fits.emplace_back(plan_.max_coefficients(), group.counters);
-  LearnAll(recording, shifts_ns, &fits);
-  moved_.resize(plan_.columns().size() * counters_);
-  for (RateFit& fit : fits) {
-    fit.Fit(plan_);
+  std::vector<RateFit> fits = EmptyFits();
+  ColumnPlan plan = plan_;  // which has columns for all launches
+  SampleWalker walker(counters_, shifts_ns, SampleWalker::Detail::kShapes);
+  size_t cursor = 0;
+  for (size_t i = 0; i < recording.samples.size(); ++i) {
+    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &plan);
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      fits[group].Observe(walker.coverage(group));
+      fits[group].Learn(walker.coverage(group), recording.Values(i));
+    }
+  }
+  return fits;
+}
+
+// What the columns would have if the shifts were others.
+void FitModel::AddMoved(const std::vector<RateFit>& fits, double side) {
+  for (const RateFit& fit : fits) {
     for (size_t column = 0; column < plan_.columns().size(); ++column) {
       for (size_t index = 0; index < fit.counters().size(); ++index) {
         moved_[column * counters_ + fit.counters()[index]] +=
@@ -162,12 +169,19 @@ std::optional<double> FitModel::ShiftSensitivity(size_t column, size_t counter) 
   return at < sensitivities_.size() ? sensitivities_[at] : std::nullopt;
 }
 
-void FitModel::Begin(const Recording& recording) {
-  LearnAll(recording, shifts_ns_, &fits_);
+void FitModel::Begin(const Recording& recording, unsigned threads) {
+  constexpr std::array<double, 3> kSides = {0, -1, 1};
+  std::array<std::vector<RateFit>, kSides.size()> learned;
+  EachInThreads(kSides.size(), threads,
+                [&](size_t i) { learned[i] = LearnAll(recording, kSides[i]); });
   learned_samples_ += static_cast<double>(recording.samples.size());
   next_fit_ = kFitGrowth * learned_samples_;
-  FitAll();
-  for (const double side : {-1.0, 1.0}) FitBeside(recording, side);
+  fits_ = std::move(learned[0]);
+  EachInThreads(fits_.size(), threads, [&](size_t group) { fits_[group].Fit(plan_); });
+  EachInThreads(2 * fits_.size(), threads,
+                [&](size_t i) { learned[1 + i % 2][i / 2].Fit(plan_, &fits_[i / 2]); });
+  moved_.resize(plan_.columns().size() * counters_);
+  for (const size_t i : {1, 2}) AddMoved(learned[i], kSides[i]);
 }
 
 void FitModel::Attribute(const Recording& recording, Novelty novelty) {

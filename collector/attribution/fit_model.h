@@ -29,8 +29,9 @@ class FitModel {
 
   void set_shifts(std::vector<double> shifts_ns);
 
-  // Learns from a whole recording at once, then fits: the start.
-  void Begin(const Recording& recording);
+  // Learns from a whole recording at once, then fits: the start. It is the one that the plan was
+  // made of. Up to `threads` share the work.
+  void Begin(const Recording& recording, unsigned threads);
   // Attributes the next stretch of time; learns from it too where it is new.
   enum class Novelty { kLearned, kNew };
   void Attribute(const Recording& recording, Novelty novelty);
@@ -53,9 +54,9 @@ class FitModel {
   std::optional<double> ShiftSensitivity(size_t column, size_t counter) const;
 
  private:
-  void LearnAll(const Recording& recording, const std::vector<double>& shifts_ns,
-                std::vector<RateFit>* fits);
-  void FitBeside(const Recording& recording, double side);
+  std::vector<RateFit> EmptyFits() const;
+  std::vector<RateFit> LearnAll(const Recording& recording, double side) const;
+  void AddMoved(const std::vector<RateFit>& fits, double side);
   void SetSensitivities();
   void CountLaunches(const Recording& recording);
   bool WorthLearning();

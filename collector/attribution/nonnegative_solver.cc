@@ -1,6 +1,5 @@
 #include "collector/attribution/nonnegative_solver.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <vector>
 
@@ -10,48 +9,58 @@ namespace {
 constexpr int kMaxRounds = 300;
 constexpr int kBlockRounds = 5;
 
-Eigen::VectorXd SolvePassive(const Eigen::MatrixXd& lower, const Eigen::VectorXd& right,
-                             const std::vector<char>& passive) {
-  std::vector<Eigen::Index> chosen;
-  for (size_t i = 0; i < passive.size(); ++i) {
-    if (passive[i]) chosen.push_back(static_cast<Eigen::Index>(i));
+}  // namespace
+
+void NonNegativeSolver::Factor(const std::vector<char>& free) {
+  factored_ = free;
+  chosen_.clear();
+  for (size_t i = 0; i < free.size(); ++i) {
+    if (free[i]) chosen_.push_back(static_cast<Eigen::Index>(i));
   }
-  const auto size = static_cast<Eigen::Index>(chosen.size());
-  Eigen::MatrixXd part(size, size);
-  Eigen::VectorXd part_right(size);
+  const auto size = static_cast<Eigen::Index>(chosen_.size());
+  factor_.reset();
+  part_.resize(size, size);
   for (Eigen::Index column = 0; column < size; ++column) {
-    part_right(column) = right(chosen[static_cast<size_t>(column)]);
+    const Eigen::Index from = chosen_[static_cast<size_t>(column)];
     for (Eigen::Index row = column; row < size; ++row) {
-      part(row, column) =
-          lower(chosen[static_cast<size_t>(row)], chosen[static_cast<size_t>(column)]);
+      part_(row, column) = lower_(chosen_[static_cast<size_t>(row)], from);
     }
   }
-  const Eigen::VectorXd solved = part.selfadjointView<Eigen::Lower>().llt().solve(part_right);
+  factor_.emplace(part_);
+}
+
+Eigen::VectorXd NonNegativeSolver::SolveFree(const Eigen::VectorXd& right,
+                                             const std::vector<char>& free) {
+  if (free != factored_) Factor(free);
+  const auto size = static_cast<Eigen::Index>(chosen_.size());
+  Eigen::VectorXd part(size);
+  for (Eigen::Index i = 0; i < size; ++i) part(i) = right(chosen_[static_cast<size_t>(i)]);
+  factor_->solveInPlace(part);
   Eigen::VectorXd all = Eigen::VectorXd::Zero(right.size());
-  for (Eigen::Index i = 0; i < size; ++i) all(chosen[static_cast<size_t>(i)]) = solved(i);
+  for (Eigen::Index i = 0; i < size; ++i) all(chosen_[static_cast<size_t>(i)]) = part(i);
   return all;
 }
 
-}  // namespace
-
-Eigen::VectorXd SolveNonNegative(const Eigen::MatrixXd& lower, const Eigen::VectorXd& right) {
+Eigen::VectorXd NonNegativeSolver::Solve(const Eigen::VectorXd& right,
+                                         const Eigen::VectorXd& near) {
   const auto size = static_cast<size_t>(right.size());
   if (size == 0) return right;
-  std::vector<char> passive(size);
-  for (size_t i = 0; i < size; ++i) passive[i] = right(static_cast<Eigen::Index>(i)) > 0;
+  const Eigen::VectorXd& start = near.size() == right.size() ? near : right;
+  std::vector<char> free(size);
+  for (size_t i = 0; i < size; ++i) free[i] = start(static_cast<Eigen::Index>(i)) > 0;
   const double tolerance = 1e-10 * std::max(1e-300, right.cwiseAbs().maxCoeff());
 
   Eigen::VectorXd best = Eigen::VectorXd::Zero(right.size());
   size_t fewest = size + 1;
   int patience = kBlockRounds;
   for (int round = 0; round < kMaxRounds; ++round) {
-    const Eigen::VectorXd point = SolvePassive(lower, right, passive);
+    const Eigen::VectorXd point = SolveFree(right, free);
     if (!point.allFinite()) break;
-    const Eigen::VectorXd gradient = right - lower.selfadjointView<Eigen::Lower>() * point;
+    const Eigen::VectorXd gradient = right - lower_.selfadjointView<Eigen::Lower>() * point;
     std::vector<size_t> wrong;
     for (size_t i = 0; i < size; ++i) {
       const auto at = static_cast<Eigen::Index>(i);
-      if (passive[i] ? point(at) < 0 : gradient(at) > tolerance) wrong.push_back(i);
+      if (free[i] ? point(at) < 0 : gradient(at) > tolerance) wrong.push_back(i);
     }
     if (wrong.size() < fewest) {
       fewest = wrong.size();
@@ -62,9 +71,9 @@ Eigen::VectorXd SolveNonNegative(const Eigen::MatrixXd& lower, const Eigen::Vect
     }
     if (wrong.empty()) break;
     if (patience >= 0) {
-      for (const size_t i : wrong) passive[i] = !passive[i];
+      for (const size_t i : wrong) free[i] = !free[i];
     } else {
-      passive[wrong.back()] = !passive[wrong.back()];
+      free[wrong.back()] = !free[wrong.back()];
     }
   }
   return best;

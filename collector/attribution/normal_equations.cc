@@ -37,6 +37,13 @@ void NormalEquations::AddRow(std::span<const RowPiece> pieces, std::span<const d
   rows_ += 1;
 }
 
+void NormalEquations::Clear() {
+  lower_.setZero();
+  right_.setZero();
+  square_sums_.setZero();
+  rows_ = 0;
+}
+
 void NormalEquations::Add(const NormalEquations& other) {
   lower_ += other.lower_;
   right_ += other.right_;

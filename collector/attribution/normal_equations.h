@@ -24,6 +24,8 @@ class NormalEquations {
   // repeat, their values add up. `weight` multiplies the row's square.
   void AddRow(std::span<const RowPiece> pieces, std::span<const double> right, double weight);
 
+  void Clear();
+
   // The rows of `other`, of the same size, as well.
   void Add(const NormalEquations& other);
 

@@ -77,13 +77,13 @@ Eigen::MatrixXd RateFit::RegularisedSystem(const ColumnPlan& plan) const {
   return lower;
 }
 
-void RateFit::Fit(const ColumnPlan& plan) {
+void RateFit::Fit(const ColumnPlan& plan, const RateFit* similar) {
   const auto size = static_cast<Eigen::Index>(plan.coefficients());
-  const Eigen::MatrixXd lower = RegularisedSystem(plan);
+  NonNegativeSolver solver(RegularisedSystem(plan));
   for (size_t index = 0; index < counters_.size(); ++index) {
     const Eigen::VectorXd right =
         equations_.right().col(static_cast<Eigen::Index>(index)).head(size);
-    rates_[index] = SolveNonNegative(lower, right);
+    rates_[index] = solver.Solve(right, (similar == nullptr ? *this : *similar).rates_[index]);
     mean_rates_[index].assign(plan.columns().size(), 0);
     for (size_t column = 0; column < plan.columns().size(); ++column) {
       const WorkColumn& work = plan.columns()[column];
@@ -128,10 +128,14 @@ double RateFit::ResidualShare(size_t index) const {
   return total > 0 ? std::max(0.0, (total - 2 * cross + fitted) / total) : 0;
 }
 
-Eigen::MatrixXd RateFit::InverseSystem(const ColumnPlan& plan) const {
-  const Eigen::MatrixXd lower = RegularisedSystem(plan);
-  return lower.selfadjointView<Eigen::Lower>().llt().solve(
-      Eigen::MatrixXd::Identity(lower.rows(), lower.cols()));
+// With A = LL', the covariance W'A⁻¹W is V'V where LV = W.
+Eigen::MatrixXd RateFit::Covariance(const ColumnPlan& plan, Eigen::MatrixXd weights) const {
+  Eigen::MatrixXd lower = RegularisedSystem(plan);
+  const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> factor(lower);
+  factor.matrixL().solveInPlace(weights);
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(weights.cols(), weights.cols());
+  covariance.selfadjointView<Eigen::Lower>().rankUpdate(weights.transpose());
+  return covariance;
 }
 
 }  // namespace utlz::attribution

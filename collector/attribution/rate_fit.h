@@ -21,7 +21,8 @@ class RateFit {
   void Observe(const Coverage& coverage);
   // One sample that was observed: `values` has all counters, of which the group's are used.
   void Learn(const Coverage& coverage, std::span<const double> values);
-  void Fit(const ColumnPlan& plan);
+  // Is faster after a fit of the same plan, or where `similar` has one of it.
+  void Fit(const ColumnPlan& plan, const RateFit* similar = nullptr);
 
   const std::vector<size_t>& counters() const { return counters_; }
   // Rate of a coefficient in the counter's unit per microsecond; `index` counts within the group.
@@ -33,8 +34,9 @@ class RateFit {
   // Sum of squared residuals as a share of the sum of squares.
   double ResidualShare(size_t index) const;
 
-  // Inverse of the regularised system, for the covariance of rates: a unit noise variance.
-  Eigen::MatrixXd InverseSystem(const ColumnPlan& plan) const;
+  // Covariance, for a unit noise variance, of sums of rates: each column of `weights` has a sum's
+  // weight of each coefficient. Only the lower triangle is filled.
+  Eigen::MatrixXd Covariance(const ColumnPlan& plan, Eigen::MatrixXd weights) const;
   // Integral of each coefficient's hat over all observed samples, in microseconds.
   const Eigen::VectorXd& exposure() const { return exposure_; }
 

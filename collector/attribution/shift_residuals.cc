@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
+#include <utility>
 
 #include "collector/attribution/normal_equations.h"
 #include "collector/attribution/rate_fit.h"
@@ -19,20 +19,28 @@ constexpr size_t kMostVariants = 96;
 // Further than any shift that is looked for.
 constexpr int64_t kReachNs = 40'000;
 
-// Column of each variant in the constant-rate fit: 0 is idle, 1 all that take little time.
-std::vector<uint32_t> RankVariants(const Recording& recording, size_t variants) {
+// Columns of the constant-rate fit: 0 is idle, 1 all variants that take little time.
+struct RankedVariants {
+  std::vector<uint32_t> columns;  // by variant
+  size_t width = 0;               // how many columns there are
+};
+
+RankedVariants RankVariants(const Recording& recording, size_t variants) {
   std::vector<double> times(variants, 0);
   for (const Launch& launch : recording.launches) {
     times[launch.variant] += static_cast<double>(launch.end_ns - launch.start_ns);
   }
-  std::vector<size_t> order(variants);
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return times[a] > times[b]; });
-  std::vector<uint32_t> columns(variants, 1);
-  for (size_t rank = 0; rank < std::min(order.size(), kMostVariants); ++rank) {
-    columns[order[rank]] = static_cast<uint32_t>(rank + 2);
+  std::vector<size_t> order;
+  for (size_t variant = 0; variant < variants; ++variant) {
+    if (times[variant] > 0) order.push_back(variant);
   }
-  return columns;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return times[a] > times[b]; });
+  order.resize(std::min(order.size(), kMostVariants));
+  RankedVariants ranked{std::vector<uint32_t>(variants, 1), order.size() + 2};
+  for (size_t rank = 0; rank < order.size(); ++rank) {
+    ranked.columns[order[rank]] = static_cast<uint32_t>(rank + 2);
+  }
+  return ranked;
 }
 
 // By right side.
@@ -41,8 +49,8 @@ std::vector<double> ResidualShares(const NormalEquations& equations) {
   for (Eigen::Index i = 0; i < lower.rows(); ++i) {
     lower(i, i) = lower(i, i) > 0 ? lower(i, i) * (1 + 1e-9) : 1;
   }
-  const Eigen::MatrixXd solved =
-      lower.selfadjointView<Eigen::Lower>().llt().solve(equations.right());
+  const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> factor(lower);
+  const Eigen::MatrixXd solved = factor.solve(equations.right());
   std::vector<double> shares;
   for (size_t side = 0; side < equations.right_sides(); ++side) {
     const auto at = static_cast<Eigen::Index>(side);
@@ -68,7 +76,20 @@ std::vector<std::vector<double>> GroupResiduals(const std::vector<NormalEquation
   return residuals;
 }
 
+void AppendTo(const std::vector<double>& more, std::vector<double>* values) {
+  values->insert(values->end(), more.begin(), more.end());
+}
+
 }  // namespace
+
+void ShiftResiduals::Append(const ShiftResiduals& others) {
+  for (size_t group = 0; group < whole.size(); ++group) {
+    AppendTo(others.whole[group], &whole[group]);
+    for (size_t part = 0; part < parts.size(); ++part) {
+      AppendTo(others.parts[part][group], &parts[part][group]);
+    }
+  }
+}
 
 Recording CutSamples(const Recording& recording, size_t first, size_t end) {
   Recording cut;
@@ -112,12 +133,10 @@ Recording CutNearLaunches(const Recording& recording, size_t most) {
 ShiftResiduals ConstantRateResiduals(const Recording& recording, size_t variants,
                                      const std::vector<ShiftGroup>& groups,
                                      const std::vector<double>& shifts_ns, size_t parts) {
-  const std::vector<uint32_t> columns = RankVariants(recording, variants);
-  const size_t width = std::min(variants, kMostVariants) + 2;
-  const std::vector<NormalEquations> none(shifts_ns.size(),
-                                          NormalEquations(width, recording.counters));
-  std::vector<NormalEquations> whole = none;
-  std::vector<NormalEquations> part = none;
+  const RankedVariants ranked = RankVariants(recording, variants);
+  std::vector<NormalEquations> whole;
+  std::vector<NormalEquations> part(shifts_ns.size(),
+                                    NormalEquations(ranked.width, recording.counters));
   ShiftResiduals residuals;
   ColumnPlan plan(Recording{}, variants, 1);
   SampleWalker walker(recording.counters, shifts_ns, SampleWalker::Detail::kOverlaps);
@@ -136,17 +155,21 @@ ShiftResiduals ConstantRateResiduals(const Recording& recording, size_t variants
       for (size_t piece = 0; piece < coverage.pieces.size(); ++piece) {
         overlaps_us[piece + 1] = coverage.pieces[piece].overlap_ns * 1e-3;
         const Launch& launch = walker.active()[coverage.pieces[piece].active].launch;
-        row.push_back({columns[launch.variant], 1, &overlaps_us[piece + 1]});
+        row.push_back({ranked.columns[launch.variant], 1, &overlaps_us[piece + 1]});
       }
       part[shift].AddRow(row, recording.Values(i), 1.0);
     }
     const size_t ended = residuals.parts.size() + 1;
-    if (i + 1 < std::max<size_t>(1, samples * ended / std::max<size_t>(parts, 1))) continue;
-    if (parts > 1) residuals.parts.push_back(GroupResiduals(part, groups));
-    for (size_t shift = 0; shift < shifts_ns.size(); ++shift) whole[shift].Add(part[shift]);
-    part = none;
+    if (parts <= 1 || i + 1 < std::max<size_t>(1, samples * ended / parts)) continue;
+    residuals.parts.push_back(GroupResiduals(part, groups));
+    if (whole.empty()) {
+      whole = part;
+    } else {
+      for (size_t shift = 0; shift < shifts_ns.size(); ++shift) whole[shift].Add(part[shift]);
+    }
+    for (NormalEquations& of_shift : part) of_shift.Clear();
   }
-  residuals.whole = GroupResiduals(whole, groups);
+  residuals.whole = GroupResiduals(whole.empty() ? part : whole, groups);
   return residuals;
 }
 

@@ -22,6 +22,9 @@ Recording CutNearLaunches(const Recording& recording, size_t most);
 struct ShiftResiduals {
   std::vector<std::vector<double>> whole;               // by group, shift
   std::vector<std::vector<std::vector<double>>> parts;  // by part, group, shift
+
+  // Those of other shifts, of the same recording, groups and parts.
+  void Append(const ShiftResiduals& others);
 };
 
 // Of fits with one constant rate for each variant, and a constant background; of the whole and of

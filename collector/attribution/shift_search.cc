@@ -6,16 +6,20 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "collector/attribution/column_plan.h"
 #include "collector/attribution/shift_grid.h"
 #include "collector/attribution/shift_residuals.h"
+#include "collector/each_in_threads.h"
 #include "collector/normal_interval.h"
 
 namespace utlz::attribution {
 namespace {
 
 constexpr size_t kMostSamples = 24576;
+// What one thread looks at in a walk over the samples.
+constexpr size_t kShiftsInAWalk = 8;
 constexpr double kStepNs = 500;
 constexpr int kNearSteps = 8;  // to each side of zero
 constexpr int kFarSteps = 16;  // of kFarStepNs
@@ -240,6 +244,22 @@ ShiftEstimate Determine(const ShiftGroup& group, const Scan& scan) {
   return estimate;
 }
 
+// The same numbers whatever the number of threads.
+ShiftResiduals ResidualsInThreads(const Recording& recording, size_t variants,
+                                  const std::vector<ShiftGroup>& groups,
+                                  const std::vector<double>& shifts_ns, unsigned threads) {
+  std::vector<ShiftResiduals> walks((shifts_ns.size() + kShiftsInAWalk - 1) / kShiftsInAWalk);
+  EachInThreads(walks.size(), threads, [&](size_t i) {
+    const auto first = shifts_ns.begin() + static_cast<std::ptrdiff_t>(i * kShiftsInAWalk);
+    const auto left = static_cast<size_t>(shifts_ns.end() - first);
+    const auto end = first + static_cast<std::ptrdiff_t>(std::min(left, kShiftsInAWalk));
+    walks[i] = ConstantRateResiduals(recording, variants, groups, {first, end}, kParts);
+  });
+  ShiftResiduals all = std::move(walks.front());
+  for (size_t i = 1; i < walks.size(); ++i) all.Append(walks[i]);
+  return all;
+}
+
 // How little an estimate is to be trusted: groups whose launches work unevenly look far from where
 // they are, and parts of a recording agree on that.
 double Uncertainty(const ShiftEstimate& estimate) {
@@ -248,11 +268,11 @@ double Uncertainty(const ShiftEstimate& estimate) {
 
 // The group that is trusted most; those that samples alone did not settle after all others.
 const ShiftEstimate* Lender(const std::vector<ShiftEstimate>& estimates,
-                            const std::vector<bool>& by_samples) {
+                            const std::vector<char>& by_samples) {
   for (const bool settled : {true, false}) {
     const ShiftEstimate* best = nullptr;
     for (size_t group = 0; group < estimates.size(); ++group) {
-      if (!estimates[group].shift_ns || by_samples[group] != settled) continue;
+      if (!estimates[group].shift_ns || (by_samples[group] != 0) != settled) continue;
       if (best == nullptr || Uncertainty(estimates[group]) < Uncertainty(*best))
         best = &estimates[group];
     }
@@ -263,7 +283,7 @@ const ShiftEstimate* Lender(const std::vector<ShiftEstimate>& estimates,
 
 // All counters are stamped by one clock: a group whose shift is not determined uses that of the
 // group which is trusted most, and so does one that strays too far from it.
-void BorrowShifts(const std::vector<bool>& by_samples, std::vector<ShiftEstimate>* estimates) {
+void BorrowShifts(const std::vector<char>& by_samples, std::vector<ShiftEstimate>* estimates) {
   const ShiftEstimate* best = Lender(*estimates, by_samples);
   if (best == nullptr) return;
   const ShiftEstimate lender = *best;
@@ -290,7 +310,7 @@ double EdgeErrorNs(const ShiftEstimate& shift) {
 }
 
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
-                                        const std::vector<ShiftGroup>& groups) {
+                                        const std::vector<ShiftGroup>& groups, unsigned threads) {
   std::vector<ShiftEstimate> estimates;
   estimates.reserve(groups.size());
   for (const ShiftGroup& group : groups) estimates.push_back(Unknown(group));
@@ -298,24 +318,24 @@ std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t varia
   if (whole.samples.empty()) return estimates;
 
   const std::vector<double> wide = WideGrid();
-  const ShiftResiduals residuals = ConstantRateResiduals(whole, variants, groups, wide, kParts);
-  std::vector<bool> by_samples(groups.size(), true);
-  for (size_t group = 0; group < groups.size(); ++group) {
+  const ShiftResiduals residuals = ResidualsInThreads(whole, variants, groups, wide, threads);
+  std::vector<char> by_samples(groups.size(), 1);
+  EachInThreads(groups.size(), threads, [&](size_t group) {
     const std::vector<Rival> rivals = FindRivals(wide, residuals.whole[group]);
-    if (rivals.empty()) continue;
+    if (rivals.empty()) return;
     const auto [chosen, settled] = Judge(whole, variants, groups[group], rivals);
-    by_samples[group] = settled;
+    by_samples[group] = settled ? 1 : 0;
     const double reach_ns = ReachNs(rivals, chosen);
     if (std::abs(chosen.shift_ns) < kNearNs) {
       estimates[group] =
           Determine(groups[group], Near(wide, residuals, group, chosen.shift_ns, reach_ns));
-      continue;
+      return;
     }
     const std::vector<double> fine = Grid(chosen.shift_ns, kStepNs, kNearSteps);
     const ShiftResiduals beside =
         ConstantRateResiduals(whole, variants, {groups[group]}, fine, kParts);
     estimates[group] = Determine(groups[group], Near(fine, beside, 0, chosen.shift_ns, reach_ns));
-  }
+  });
   BorrowShifts(by_samples, &estimates);
   return estimates;
 }
@@ -345,12 +365,12 @@ void FollowShifts(const Recording& recording, size_t variants,
   }
   // The clock jumped: search anew, and accept only what determines itself.
   if (lost) {
-    const std::vector<ShiftEstimate> found = SearchShifts(part, variants, groups);
+    const std::vector<ShiftEstimate> found = SearchShifts(part, variants, groups, 1);
     for (size_t group = 0; group < groups.size(); ++group) {
       if (found[group].shift_ns) (*estimates)[group] = found[group];
     }
   }
-  BorrowShifts(std::vector<bool>(groups.size(), true), estimates);
+  BorrowShifts(std::vector<char>(groups.size(), 1), estimates);
 }
 
 }  // namespace utlz::attribution

@@ -17,9 +17,9 @@ namespace utlz::attribution {
 double EdgeErrorNs(const ShiftEstimate& shift);
 
 // One estimate for each group. `recording` is long enough to hold many launches; a part of it is
-// used where it is longer than that takes.
+// used where it is longer than that takes. Up to `threads` share the work.
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
-                                        const std::vector<ShiftGroup>& groups);
+                                        const std::vector<ShiftGroup>& groups, unsigned threads);
 
 // What a later look takes of a recording.
 inline constexpr size_t kFollowSamples = 4096;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collector/counters/counter_limits.h"
+#include "collector/each_in_threads.h"
 
 namespace utlz {
 namespace {
@@ -209,18 +210,24 @@ void AttributionFeed::FillMissing(const SetEngine& set, const attribution::Solut
 
 // The set with the most samples answers first: kinds of launches differ between sets, and a row
 // whose numbers come from different cuts would be no row.
-Attribution AttributionFeed::Solve() const {
-  const SetEngine* best = nullptr;
+Attribution AttributionFeed::Solve(unsigned threads) const {
+  std::vector<const SetEngine*> sets;
   for (const auto& [id, set] : engines_) {
-    if (set->samples > 0 && (best == nullptr || set->samples > best->samples)) best = set.get();
+    if (set->samples > 0) sets.push_back(set.get());
   }
   Attribution result;
-  if (best == nullptr) return result;
-  Merge(*best, best->engine.Solve(), &result);
+  if (sets.empty()) return result;
+  const auto best = std::max_element(
+      sets.begin(), sets.end(),
+      [](const SetEngine* a, const SetEngine* b) { return a->samples < b->samples; });
+  std::rotate(sets.begin(), best, best + 1);
+  std::vector<attribution::Solution> solutions(sets.size());
+  const unsigned threads_of_each = ThreadsOfEach(sets.size(), threads);
+  EachInThreads(sets.size(), threads,
+                [&](size_t i) { solutions[i] = sets[i]->engine.Solve(threads_of_each); });
+  Merge(*sets[0], solutions[0], &result);
   result.left_out_active_cycles = without_records_.left_out_cycles();
-  for (const auto& [id, set] : engines_) {
-    if (set->samples > 0 && set.get() != best) FillMissing(*set, set->engine.Solve(), &result);
-  }
+  for (size_t i = 1; i < sets.size(); ++i) FillMissing(*sets[i], solutions[i], &result);
   return result;
 }
 

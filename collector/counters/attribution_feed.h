@@ -64,7 +64,8 @@ class AttributionFeed {
   void AdvanceTo(uint64_t watermark_ns);
 
   bool has_samples() const { return samples_ > 0; }
-  Attribution Solve() const;
+  // Up to `threads` share the work; what is found does not depend on how many.
+  Attribution Solve(unsigned threads = 1) const;
 
  private:
   struct SetEngine {

@@ -118,6 +118,7 @@ absl::StatusOr<std::unique_ptr<SamplerClient>> SamplerClient::Start(
 
 SamplerClient::~SamplerClient() {
   Stop([](uint16_t, std::string_view) {});
+  if (!detached_) Reap(kExitLimit);
 }
 
 absl::Status SamplerClient::Read(const FrameSink& sink) {
@@ -204,8 +205,9 @@ void SamplerClient::Stop(const FrameSink& sink, std::chrono::milliseconds limit)
     pollfd entry{fd_, POLLIN, 0};
     if (poll(&entry, 1, static_cast<int>(remaining().count())) > 0) (void)Read(sink);
   }
+  const bool ends_itself = !running();
   Close();
-  if (!detached_) Reap(remaining());
+  if (!ends_itself && !detached_ && pid_ > 0) kill(pid_, SIGKILL);
 }
 
 void SamplerClient::Close() {

@@ -3,7 +3,8 @@
 //
 //   auto client = SamplerClient::Start({.options = {...}});
 //   poll client->fd() for reading, then client->Read(sink) until it says the sampler has ended;
-//   client->UseDevice(uuid) for every GPU that a target uses; client->Stop() at the end.
+//   client->UseDevice(uuid) for every GPU that a target uses; client->Stop() at the end, and the
+//   destructor once there is time to wait for the process.
 //
 // Not thread-safe: one thread uses a client.
 #ifndef UTLZ_COLLECTOR_SAMPLER_CHANNEL_SAMPLER_CLIENT_H_
@@ -36,11 +37,15 @@ class SamplerClient {
   // Type is a FrameType; the payload is valid during the call only, its checksum has been checked.
   using FrameSink = std::function<void(uint16_t type, std::string_view payload)>;
 
+  // How long the process may take to end once it has nothing more to say: the driver takes down
+  // what it had. It is killed then.
+  static constexpr std::chrono::milliseconds kExitLimit{2000};
+
   static absl::StatusOr<std::unique_ptr<SamplerClient>> Start(const SamplerClientOptions& options);
 
   SamplerClient(const SamplerClient&) = delete;
   SamplerClient& operator=(const SamplerClient&) = delete;
-  // Ends the sampler as Stop does.
+  // Ends the sampler as Stop does, and waits for its process.
   ~SamplerClient();
 
   // To poll for reading; -1 once the sampler has ended.
@@ -72,6 +77,7 @@ class SamplerClient {
 
   // Asks the sampler to end, hands on what it still sends, and waits at most `limit` before
   // killing it; one that goes on for other collectors is left alone. Does nothing if it has ended.
+  // Its process may take longer to end.
   void Stop(const FrameSink& sink, std::chrono::milliseconds limit = std::chrono::seconds(2));
 
   // Frames and bytes that came, for the report of our own cost.

@@ -103,7 +103,7 @@ void ExpectStraight(const std::vector<Part>& parts, const Recording& straight) {
 TEST(ClockDriftCorrection, BringsEveryWindowToTheLastOnesShift) {
   const std::vector<Part> parts = Windows({0, 2'100, 4'300, 6'000, -1'500, -1'500, -1'400});
   const Recording recording = Record(parts);
-  const std::optional<Recording> straight = WithoutClockDrift(recording, 2, kOneGroup);
+  const std::optional<Recording> straight = WithoutClockDrift(recording, 2, kOneGroup, 1);
   ASSERT_TRUE(straight.has_value());
   EXPECT_EQ(straight->values, recording.values);
   EXPECT_EQ(straight->launches.size(), recording.launches.size());
@@ -112,14 +112,14 @@ TEST(ClockDriftCorrection, BringsEveryWindowToTheLastOnesShift) {
 
 TEST(ClockDriftCorrection, WindowsCloseTogetherAreWindowsOfTheirOwn) {
   const std::vector<Part> parts = Windows({0, 4'000, 4'000, -2'000, -2'000}, 40'000'000);
-  const std::optional<Recording> straight = WithoutClockDrift(Record(parts), 2, kOneGroup);
+  const std::optional<Recording> straight = WithoutClockDrift(Record(parts), 2, kOneGroup, 1);
   ASSERT_TRUE(straight.has_value());
   ExpectStraight(parts, *straight);
 }
 
 TEST(ClockDriftCorrection, LeavesARecordingThatOneShiftServes) {
-  EXPECT_FALSE(WithoutClockDrift(Record(Windows({-900, -900, -900, -900, -900})), 2, kOneGroup));
-  EXPECT_FALSE(WithoutClockDrift(Record(Windows({-900, -850, -950, -900, -870})), 2, kOneGroup));
+  EXPECT_FALSE(WithoutClockDrift(Record(Windows({-900, -900, -900, -900, -900})), 2, kOneGroup, 1));
+  EXPECT_FALSE(WithoutClockDrift(Record(Windows({-900, -850, -950, -900, -870})), 2, kOneGroup, 1));
 }
 
 TEST(ClockDriftCorrection, GoesByTheCountersThatTell) {
@@ -132,26 +132,26 @@ TEST(ClockDriftCorrection, GoesByTheCountersThatTell) {
     values.insert(values.end(), {recording.values[i], recording.values[i + 1], 5.0});
   }
   recording.values = values;
-  const std::optional<Recording> straight = WithoutClockDrift(recording, 2, groups);
+  const std::optional<Recording> straight = WithoutClockDrift(recording, 2, groups, 1);
   ASSERT_TRUE(straight.has_value());
   ExpectStraight(parts, *straight);
 }
 
 TEST(ClockDriftCorrection, TwoWindowsAreTooFewToTellADrift) {
-  EXPECT_FALSE(WithoutClockDrift(Record(Windows({4'000, -2'000})), 2, kOneGroup));
+  EXPECT_FALSE(WithoutClockDrift(Record(Windows({4'000, -2'000})), 2, kOneGroup, 1));
 }
 
 TEST(ClockDriftCorrection, SamplesWithoutLaunchesTellNothing) {
   Recording recording = Record(Windows({4'000, 0, -2'000}));
   recording.launches.clear();
-  EXPECT_FALSE(WithoutClockDrift(recording, 2, kOneGroup));
+  EXPECT_FALSE(WithoutClockDrift(recording, 2, kOneGroup, 1));
 }
 
 // What is too short to tell a shift goes with the window after it.
 TEST(ClockDriftCorrection, AShortWindowIsNotTakenAtItsWord) {
   std::vector<Part> parts = Windows({4'000, 4'000, 1'000, 0, 0});
   parts[2].samples = 20;
-  const std::optional<Recording> straight = WithoutClockDrift(Record(parts), 2, kOneGroup);
+  const std::optional<Recording> straight = WithoutClockDrift(Record(parts), 2, kOneGroup, 1);
   ASSERT_TRUE(straight.has_value());
   const size_t first = 2 * 512;
   EXPECT_NEAR(static_cast<double>(straight->samples[first].start_ns),
@@ -171,7 +171,7 @@ TEST(ClockDriftCorrection, SamplesNeverOverlapAfterwards) {
       {.begin_ns = second_ns, .samples = kSamples, .shift_ns = 3'000},
       {.begin_ns = second_ns + kSecondNs, .samples = kSamples, .shift_ns = 3'000}};
   const Recording recording = Record(parts);
-  const std::optional<Recording> straight = WithoutClockDrift(recording, 2, kOneGroup);
+  const std::optional<Recording> straight = WithoutClockDrift(recording, 2, kOneGroup, 1);
   ASSERT_TRUE(straight.has_value());
   int64_t free_ns = 0;
   for (const Sample& sample : straight->samples) {

@@ -285,6 +285,27 @@ TEST(Engine, IntervalsHoldTheTruthOfRandomLoads) {
   EXPECT_LE(count.MedianHalfWidth(), 0.15) << "intervals that hold everything say nothing";
 }
 
+// What the command says of a profile is what the run said, on another machine too.
+TEST(Engine, ThreadsShareTheWorkAndFindTheSame) {
+  SimulationOptions simulation;
+  simulation.shift_ns = -1000;
+  simulation.drift_ns_per_ms = 20;
+  Engine engine(OneCounter());
+  Simulate(kShapedStep, simulation).Feed(&engine);
+  const Solution alone = engine.Solve();
+  for (const unsigned threads : {2u, 8u}) {
+    const Solution shared = engine.Solve(threads);
+    EXPECT_EQ(shared.shifts[0].used_shift_ns, alone.shifts[0].used_shift_ns);
+    ASSERT_EQ(shared.columns.size(), alone.columns.size());
+    for (size_t column = 0; column < alone.columns.size(); ++column) {
+      EXPECT_EQ(shared.columns[column].counters[0].per_launch,
+                alone.columns[column].counters[0].per_launch);
+      EXPECT_EQ(shared.columns[column].counters[0].standard_error,
+                alone.columns[column].counters[0].standard_error);
+    }
+  }
+}
+
 TEST(Engine, StreamingAgreesWithOneGo) {
   Options streaming = OneCounter();
   streaming.warmup_samples = 2000;

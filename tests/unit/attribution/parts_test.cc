@@ -14,18 +14,24 @@ namespace {
 TEST(NonNegativeSolver, MeetsTheOptimalityConditions) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
+  Eigen::VectorXd near;
   for (int round = 0; round < 20; ++round) {
     const Eigen::MatrixXd rows =
         Eigen::MatrixXd::NullaryExpr(60, 25, [&] { return normal(random); });
-    const Eigen::VectorXd values = Eigen::VectorXd::NullaryExpr(60, [&] { return normal(random); });
     const Eigen::MatrixXd square = rows.transpose() * rows;
-    const Eigen::VectorXd right = rows.transpose() * values;
-    const Eigen::VectorXd solved = SolveNonNegative(square, right);
-    const Eigen::VectorXd gradient = right - square * solved;
-    for (Eigen::Index i = 0; i < solved.size(); ++i) {
-      EXPECT_GE(solved(i), 0);
-      EXPECT_LT(gradient(i), 1e-6);
-      EXPECT_NEAR(solved(i) * gradient(i), 0, 1e-6);
+    NonNegativeSolver solver(square);
+    for (int side = 0; side < 3; ++side) {
+      const Eigen::VectorXd values =
+          Eigen::VectorXd::NullaryExpr(60, [&] { return normal(random); });
+      const Eigen::VectorXd right = rows.transpose() * values;
+      const Eigen::VectorXd solved = solver.Solve(right, near);
+      const Eigen::VectorXd gradient = right - square * solved;
+      for (Eigen::Index i = 0; i < solved.size(); ++i) {
+        EXPECT_GE(solved(i), 0);
+        EXPECT_LT(gradient(i), 1e-6);
+        EXPECT_NEAR(solved(i) * gradient(i), 0, 1e-6);
+      }
+      near = solved;
     }
   }
 }

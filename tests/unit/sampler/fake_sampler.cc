@@ -137,6 +137,10 @@ int Run(const std::string& behaviour) {
     Say(open_fds);
   }
   Echo();
+  if (behaviour == "lingers") {
+    close(kChannelFd);
+    while (true) pause();
+  }
   return 0;
 }
 

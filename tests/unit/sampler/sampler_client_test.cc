@@ -63,21 +63,33 @@ TEST_F(SamplerClientTest, CommandsReachTheSampler) {
   EXPECT_FALSE(client->WindowAt("short", 77).ok());
 }
 
-TEST_F(SamplerClientTest, StopHandsOnTheLastFramesAndReaps) {
-  const auto client = Start("");
+TEST_F(SamplerClientTest, StopHandsOnTheLastFrames) {
+  auto client = Start("");
   const pid_t pid = client->pid();
   client->Stop(Sink(), std::chrono::seconds(60));
   EXPECT_EQ(payloads_, std::vector<std::string>{"bye"});
   EXPECT_FALSE(client->running());
-  EXPECT_FALSE(Alive(pid));
   EXPECT_FALSE(client->Yield().ok());
   EXPECT_TRUE(client->Read(Sink()).ok());
+  client.reset();
+  EXPECT_FALSE(Alive(pid));
+}
+
+TEST_F(SamplerClientTest, WhoeverHasSomethingElseToDoNeedNotWaitForTheProcess) {
+  auto client = Start("lingers");
+  const pid_t pid = client->pid();
+  client->Stop(Sink(), std::chrono::hours(1));
+  EXPECT_EQ(payloads_, std::vector<std::string>{"bye"});
+  EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), 0) << "it is ending still";
+  client.reset();
+  EXPECT_FALSE(Alive(pid));
 }
 
 TEST_F(SamplerClientTest, ASamplerThatDoesNotEndIsKilled) {
-  const auto client = Start("deaf");
+  auto client = Start("deaf");
   const pid_t pid = client->pid();
   client->Stop(Sink(), std::chrono::milliseconds(50));
+  client.reset();
   EXPECT_FALSE(Alive(pid));
 }
 
