@@ -1,6 +1,7 @@
 #include "inject/attachment_server.h"
 
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "inject/base/clock.h"
@@ -25,10 +26,19 @@ void AttachmentServer::Accompany(bool served) {
   while (served && control_socket_.StaysConnected(attachment_, recording_.PauseNs(MonotonicNs()))) {
     served = turns_.Take([this] { return Turn(); });
   }
+  LeaveLaunches();
   turns_.Take([this] {
     End();
     return true;
   });
+}
+
+// In turns of its own: the process's end and other clients of CUPTI wait for the end of a turn.
+void AttachmentServer::LeaveLaunches() {
+  constexpr timespec kPause{0, 5'000'000};
+  constexpr int kMostTurns = 400;  // twice as long as a thread is waited for
+  const auto leave = [this] { return recording_.LeaveLaunches(MonotonicNs()); };
+  for (int i = 0; i < kMostTurns && turns_.Take(leave); ++i) nanosleep(&kPause, nullptr);
 }
 
 void AttachmentServer::Close() {

@@ -48,6 +48,7 @@ class AttachmentServer {
   bool Begin();
   bool BeginTracing();
   bool Turn();
+  void LeaveLaunches();
   void End();
   void SendFirstAnswer();
   void NameThread(const char* name) const;

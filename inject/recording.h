@@ -3,8 +3,9 @@
 // or follows a service, has one after another.
 //
 // The agent calls CreateRecorder, StartCupti and StartTracing in a turn of its thread (turns.h) or
-// in InitializeInjection, and Restart, Turn, EndTracing and End in a turn. The thread that ends the
-// process calls EndRangesAtExit and HandOverAtExit. CUPTI calls the callbacks on any thread.
+// in InitializeInjection, and Restart, Turn, LeaveLaunches, EndTracing and End in a turn. The
+// thread that ends the process calls EndRangesAtExit and HandOverAtExit. CUPTI calls the callbacks
+// on any thread.
 #ifndef UTLZ_INJECT_RECORDING_H_
 #define UTLZ_INJECT_RECORDING_H_
 
@@ -53,6 +54,10 @@ class Recording {
   uint64_t PauseNs(uint64_t now_ns) const { return pacer_.PauseNs(now_ns); }
   // In a recording that has not begun to trace: what the collector asked for last.
   void FollowRequestWhileOff();
+  // The recording is over. True while a thread has still to leave a launching call that CUPTI calls
+  // back for: one that is cut in two would keep the call's number for good (last_exit.h). Call it
+  // again in a moment, in another turn, and then EndTracing.
+  bool LeaveLaunches(uint64_t now_ns) { return active() && pacer_.LeaveLaunches(now_ns); }
   // Tracing ends, and what is under way is taken. The ring and CUPTI stay.
   void EndTracing();
   // The last word to the collector, `how` as AgentReports::SendEnd has it, and no records from then

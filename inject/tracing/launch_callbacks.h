@@ -53,6 +53,8 @@ class LaunchCallbacks {
   }
   // Launches are wanted.
   bool on() const { return on_.load(std::memory_order_relaxed); }
+  // CUPTI calls back for launches, wanted or not: false once no thread is in such a call any more.
+  bool launches_called_back() const { return !exits_.off(); }
   bool nodes_on() const { return nodes_on_; }
   bool subscribed() const { return subscriber() != nullptr; }
 

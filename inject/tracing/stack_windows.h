@@ -63,6 +63,8 @@ class StackWindows {
   void OnNode(uint32_t event, const cupti::GraphData& graph);
 
   bool subscribed() const { return callbacks_.subscribed(); }
+  // Whether threads have still to leave launching calls that CUPTI calls back for.
+  bool launches_called_back() const { return callbacks_.launches_called_back(); }
   // Why the last window that was to have stacks had none.
   NoStack reason() const { return reason_; }
   // Why that window's backward launches had no owner.

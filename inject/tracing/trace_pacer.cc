@@ -301,6 +301,14 @@ void TracePacer::CountToTheEnd() {
   recorder_.CountOwnCall(number);
 }
 
+bool TracePacer::LeaveLaunches(uint64_t now_ns) {
+  if (!stacks_.subscribed()) return false;
+  Stop(nullptr);
+  stacks_.Close();  // where tracing was off
+  stacks_.Turn(now_ns, /*calibration_due=*/false, /*sample_threads=*/false);
+  return stacks_.launches_called_back();
+}
+
 // Switched off once, CUPTI 13.0 goes on recording the nodes of graphs that were instantiated while
 // it traced: hence once more.
 void TracePacer::Drain() {

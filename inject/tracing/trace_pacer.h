@@ -77,7 +77,10 @@ class TracePacer {
   void Abandon() { trace_.Off(nullptr); }
   // Another client has taken the buffers: the window ended when records were last handed over.
   void Lose();
-  // The request is over: switches tracing off and takes what is still under way.
+  // The request is over: ends the window. True while threads have still to leave launching calls
+  // that CUPTI calls back for, up to LaunchCallbacks::kMostLaunchNs; call it again in a moment.
+  bool LeaveLaunches(uint64_t now_ns);
+  // After that: switches tracing off and takes what is still under way.
   void Drain();
   // Ends a gap that nothing follows.
   void EndGap();
