@@ -1,6 +1,11 @@
 #include "collector/owners/why_without_stacks.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <vector>
+
+#include "collector/run/graph_nodes.h"
 
 namespace utlz {
 namespace {
@@ -70,6 +75,25 @@ bool HasJaxAlone(const StackTable& stacks) {
   return has_jax;
 }
 
+// Whether a kernel of a CUDA graph of this process ran without the stack of its capture. An agent
+// that missed the begin of a capture does not know: nodes may have been announced still, and XLA
+// builds no graph in most runs of a program.
+bool HasUnseenCapture(const GraphNodes& graph_nodes, uint32_t source) {
+  const std::vector<GraphNodes::Node>& nodes = graph_nodes.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [source](const GraphNodes::Node& node) {
+    return node.source == source && node.captured == kNoStack;
+  });
+}
+
+// Null where no stack of a capture is missing.
+const char* WhyCaptureIsUnseen(const RunState& state, uint32_t source, uint32_t reason) {
+  const char* sentence = SentenceOfCaptures(reason);
+  // Where CUPTI does not number nodes, the run knows of none.
+  const bool is_missing = sentence != nullptr && (reason == NO_CAPTURE_OTHER_RELEASE ||
+                                                  HasUnseenCapture(state.graph_nodes, source));
+  return is_missing ? sentence : nullptr;
+}
+
 }  // namespace
 
 std::string WhyWithoutStacks(const RunState& state) {
@@ -80,8 +104,9 @@ std::string WhyWithoutStacks(const RunState& state) {
     if (const char* sentence = SentenceOf(status.no_stack())) {
       return process + " has launches without stacks: " + sentence;
     }
-    const char* of_graphs = SentenceOfCaptures(status.no_capture());
-    if (of_graphs != nullptr && of_captures.empty()) {
+    const char* of_graphs =
+        of_captures.empty() ? WhyCaptureIsUnseen(state, entry.first, status.no_capture()) : nullptr;
+    if (of_graphs != nullptr) {
       of_captures = process + " captured CUDA graphs whose stacks were not seen: " + of_graphs;
     }
     const char* sentence = SentenceOfBackward(status.no_backward());

@@ -9,8 +9,9 @@
 namespace utlz {
 
 // Of the first process whose stacks could not be read: it stands for the others. Else of the first
-// whose captures were not seen, then of the first whose backward launches have no owner. Else of
-// JAX, where XLA's names of instructions were not seen. Empty where none is so.
+// of whose graphs a kernel ran without the stack of its capture, then of the first whose backward
+// launches have no owner. Else of JAX, where XLA's names of instructions were not seen. Empty where
+// none is so.
 std::string WhyWithoutStacks(const RunState& state);
 
 }  // namespace utlz

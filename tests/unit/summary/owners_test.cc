@@ -433,16 +433,5 @@ TEST_F(OwnersTest, AReasonIsGivenWhereThereAreNoStacks) {
   EXPECT_EQ(summary.owners().layers_size(), 0);
 }
 
-TEST_F(OwnersTest, AReasonIsGivenWhereCapturesWereNotSeen) {
-  AgentStatus status;
-  status.set_no_backward(NO_BACKWARD_OTHER_RELEASE);
-  status.set_no_capture(NO_CAPTURE_BUSY);
-  run_.Send(1, FRAME_AGENT_STATUS, status);
-  SendLoop(&run_, 10, 100, 10);
-  EXPECT_EQ(run_.EndRun(kMillisecond).owners().note(),
-            "process 1001 captured CUDA graphs whose stacks were not seen: the agent was busy at "
-            "that moment, and a capture does not wait for it");
-}
-
 }  // namespace
 }  // namespace utlz
