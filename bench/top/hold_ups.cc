@@ -91,7 +91,7 @@ class Collector {
 
   void Tell(uint64_t now_ns) {
     if (recorder_.behind() || !pace_.Due(now_ns)) return;
-    if (report_.RenewalIsDue(now_ns)) {
+    if (report_.RenewalIsDue(recorder_.state(), now_ns)) {
       recorder_.Study(
           [this, now_ns](const RunState& run_state) { report_.RenewWhatIsDue(run_state, now_ns); });
       if (beside_) return;

@@ -43,14 +43,17 @@ std::string CountersReason(const RunState& run_state) {
 }  // namespace
 
 void LiveReport::RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns) {
-  const auto renew = [&](RenewalPace* pace, auto find_out) {
-    if (!pace->Due(monotonic_ns)) return;
+  const auto cost_of = [this](auto renew) {
     const uint64_t cpu_before_ns = cpu_ns_();
-    find_out();
-    pace->Renewed(monotonic_ns, cpu_ns_() - cpu_before_ns);
+    renew();
+    return cpu_ns_() - cpu_before_ns;
   };
-  renew(&worth_pace_, [&] { RenewWorth(run_state); });
-  renew(&steps_pace_, [&] { RenewSteps(run_state); });
+  if (worth_pace_.Due(run_state, monotonic_ns)) {
+    worth_pace_.Renewed(run_state, monotonic_ns, cost_of([&] { RenewWorth(run_state); }));
+  }
+  if (steps_pace_.Due(monotonic_ns)) {
+    steps_pace_.Renewed(monotonic_ns, cost_of([&] { RenewSteps(run_state); }));
+  }
 }
 
 void LiveReport::RenewWorth(const RunState& run_state) {

@@ -23,6 +23,7 @@
 #include "collector/metrics/renewal_pace.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
+#include "collector/metrics/worth_pace.h"
 #include "collector/metrics/worth_table.h"
 #include "collector/run/run_state.h"
 #include "proto/live.pb.h"
@@ -38,8 +39,8 @@ class LiveReport {
   // `run_state` as RunIntake::Advance() returns it, here and below. Call this before each snapshot;
   // nearly always nothing is due. The time is of any clock that only grows.
   void RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns);
-  bool RenewalIsDue(uint64_t monotonic_ns) const {
-    return worth_pace_.Due(monotonic_ns) || steps_pace_.Due(monotonic_ns);
+  bool RenewalIsDue(const RunState& run_state, uint64_t monotonic_ns) const {
+    return worth_pace_.Due(run_state, monotonic_ns) || steps_pace_.Due(monotonic_ns);
   }
   // `time_ns` is now, since 1970. Passes CheckLive().
   LiveSnapshot Take(const RunState& run_state, uint64_t time_ns);
@@ -50,7 +51,7 @@ class LiveReport {
   void AddJob(const RunState& run_state, LiveSnapshot* snapshot) const;
 
   std::function<uint64_t()> cpu_ns_;
-  RenewalPace worth_pace_;
+  WorthPace worth_pace_;
   RenewalPace steps_pace_;
   WorthTable worths_;
   WorkLedger work_;

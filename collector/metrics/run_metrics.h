@@ -3,9 +3,9 @@
 //
 // A snapshot takes milliseconds; finding out anew what launches are worth takes as long as an
 // analysis of the run, hundreds of milliseconds, and the job's steps up to a hundred. How often
-// each is asked for is the caller's to bound (snapshot_pace.h, renewal_pace.h). Memory is bounded
-// by the run's kernels and processes, a snapshot by the limits that the help of each metric states.
-// Thread safety: none; a snapshot may be read by any thread.
+// each is asked for is the caller's to bound (snapshot_pace.h, worth_pace.h, renewal_pace.h).
+// Memory is bounded by the run's kernels and processes, a snapshot by the limits that the help of
+// each metric states. Thread safety: none; a snapshot may be read by any thread.
 #ifndef UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
 #define UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
 

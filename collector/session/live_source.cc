@@ -16,7 +16,7 @@ void LiveSource::Serve(RunRecorder* recorder, uint64_t monotonic_ns) {
   if (!server_ || !server_->Serve(monotonic_ns) || !pace_.Due(monotonic_ns)) return;
   if (recorder->behind()) return;
   if (!report_) report_.emplace();
-  if (report_->RenewalIsDue(monotonic_ns)) {
+  if (report_->RenewalIsDue(recorder->state(), monotonic_ns)) {
     // The snapshot follows it.
     return recorder->Study([this, monotonic_ns](const RunState& run_state) {
       report_->RenewWhatIsDue(run_state, monotonic_ns);

@@ -16,7 +16,7 @@ std::vector<Alarm> MetricsSource::Publish(RunRecorder* recorder, uint64_t monoto
                                           uint64_t collector_cpu_ns) {
   if (recorder->behind()) return {};
   RecordApplication(recorder);
-  if (worth_pace_.Due(monotonic_ns) || steps_pace_.Due(monotonic_ns)) {
+  if (worth_pace_.Due(recorder->state(), monotonic_ns) || steps_pace_.Due(monotonic_ns)) {
     recorder->Study([this, monotonic_ns](const RunState& run_state) {
       RenewWhatIsDue(run_state, monotonic_ns);
     });
@@ -63,16 +63,19 @@ MetricsSnapshot MetricsSource::Take(const RunState& run_state, uint64_t collecto
 }
 
 void MetricsSource::RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns) {
-  const auto renew = [&](RenewalPace* pace, auto find_out) {
-    if (!pace->Due(monotonic_ns)) return;
+  const auto cost_of = [this](auto renew) {
     const uint64_t cpu_before_ns = ThreadCpuNs();
-    find_out();
+    renew();
     const uint64_t spent_ns = ThreadCpuNs() - cpu_before_ns;
     cost_ns_ += spent_ns;
-    pace->Renewed(monotonic_ns, spent_ns);
+    return spent_ns;
   };
-  renew(&worth_pace_, [&] { metrics_.RenewWorth(run_state); });
-  renew(&steps_pace_, [&] { metrics_.RenewSteps(run_state); });
+  if (worth_pace_.Due(run_state, monotonic_ns)) {
+    worth_pace_.Renewed(run_state, monotonic_ns, cost_of([&] { metrics_.RenewWorth(run_state); }));
+  }
+  if (steps_pace_.Due(monotonic_ns)) {
+    steps_pace_.Renewed(monotonic_ns, cost_of([&] { metrics_.RenewSteps(run_state); }));
+  }
 }
 
 }  // namespace utlz

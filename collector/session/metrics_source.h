@@ -13,6 +13,7 @@
 #include "collector/metrics/renewal_pace.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/snapshot_pace.h"
+#include "collector/metrics/worth_pace.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/session_options.h"
 
@@ -45,7 +46,7 @@ class MetricsSource {
 
   RunMetrics metrics_;
   SnapshotPace pace_;
-  RenewalPace worth_pace_;
+  WorthPace worth_pace_;
   RenewalPace steps_pace_;
   std::function<void(MetricsSnapshot snapshot)> publish_;
   std::function<std::optional<ApplicationReading>()> read_application_;

@@ -1,4 +1,5 @@
-// A collector whose agents and sampler are a recorded run: its frames come when they came then.
+// A collector whose agents and sampler are a recorded run: its frames come when they came then, or
+// later where the machine is too slow to study them as fast.
 //
 //   replayed_collector PROFILE FOLDER OTLP
 //
@@ -9,6 +10,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -30,6 +32,7 @@ namespace {
 
 constexpr int kTurnMs = 100;
 constexpr std::chrono::milliseconds kLongestCatchUp(20);
+constexpr uint64_t kMostOfTurnNs = 250'000'000;
 constexpr uint64_t kHistoryBytes = 16 << 20;
 
 void Say(const std::string& sentence) {
@@ -43,16 +46,20 @@ bool Wait(int milliseconds) {
   return poll(&input, 1, milliseconds) == 0;
 }
 
-// The run's frames, as far as it had come after so long.
+// The run's frames, as time passes.
 class Recording {
  public:
   explicit Recording(ProfileReader reader) : reader_(std::move(reader)) {}
 
   // False at the end. While the recorder studies, how far it has come is not known: then nothing
-  // comes.
-  bool Feed(RunRecorder* recorder, uint64_t elapsed_ns) {
+  // comes, and the run's time stands still. Nor does it jump on a machine that is busy otherwise:
+  // steps of which all frames come at once would not be of the last seconds any more.
+  bool Feed(RunRecorder* recorder, uint64_t now_ns) {
+    if (fed_ns_ != 0 && !recorder->behind())
+      elapsed_ns_ += std::min(now_ns - fed_ns_, kMostOfTurnNs);
+    fed_ns_ = now_ns;
     while (begin_ns_ == 0 ||
-           (!recorder->behind() && recorder->state().NewestNs() < begin_ns_ + elapsed_ns)) {
+           (!recorder->behind() && recorder->state().NewestNs() < begin_ns_ + elapsed_ns_)) {
       FrameView frame;
       if (!reader_.Next(&frame)) return false;
       if (frame.type == FRAME_SUMMARY) continue;
@@ -65,6 +72,8 @@ class Recording {
  private:
   ProfileReader reader_;
   uint64_t begin_ns_ = 0;
+  uint64_t fed_ns_ = 0;
+  uint64_t elapsed_ns_ = 0;  // of the run
 };
 
 int Fail(const absl::Status& status) {
@@ -95,8 +104,7 @@ int Main(const std::string& profile, const std::string& folder, const std::strin
   MetricsSource metrics(options);
   LiveSource live(*runtime_folder);
   Recording recording(*std::move(reader));
-  const uint64_t begin_ns = MonotonicNs();
-  while (recording.Feed(&recorder, MonotonicNs() - begin_ns)) {
+  while (recording.Feed(&recorder, MonotonicNs())) {
     const uint64_t now_ns = MonotonicNs();
     recorder.CatchUp(kLongestCatchUp);
     if (metrics.Due(now_ns)) {
