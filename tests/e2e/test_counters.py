@@ -116,7 +116,7 @@ class CountersTest(EndToEndTest):
         self.lease.write_text(f"{os.getpid()}\n")
         with open(self.lease, encoding="utf-8") as lease:
             fcntl.flock(lease, fcntl.LOCK_EX)
-            run = self.run_program("training_steps", "1", options=COUNTERS)
+            run = self.run_program("training_steps", "4", options=COUNTERS)
         capture = self.assert_exact(run)["capture"]
         self.assertEqual(capture["counter_source"], "time_only")
         self.assertIn(f"another utlz (sampler process {os.getpid()})", capture["counter_source_reason"])
