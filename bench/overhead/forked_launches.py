@@ -22,7 +22,8 @@ With --turns each of --places cores has one process of each way, and they take t
 all meet the same speeds. A figure is of sections in the same turn, in the mean of as many rounds as
 programs share a core, in which each came to each server; its interval by bootstrap over these
 rotations. A process works a quarter of the time, so its first ten seconds are not those of a program
-by itself: believe the time after them alone.
+by itself: believe the time after them, and of four programs on a core the first half minute, in which
+each works as much as in its first ten seconds by itself.
 
 Both are of the first ten seconds since CUDA began and of the time after them. Each process has a
 server of its own that has imported torch (price_server.py). Prints tables; results.json keeps every
@@ -135,8 +136,8 @@ class Bench:
             return in_turns(self.ways, self.arguments.places, number)
         return side_by_side(self.ways, self.arguments.copies, number)
 
-    def compare(self, runs):
-        return (turn_ratios if self.arguments.turns else section_ratios).compare(runs)
+    def ratios(self):
+        return turn_ratios if self.arguments.turns else section_ratios
 
     def run(self):
         servers = [price.Server(self._server(index), self._folder(index), self.arguments.loads)
@@ -239,7 +240,7 @@ class Bench:
             profile.unlink()
 
     def _store(self):
-        compared = {load: self.compare(runs) for load, runs in self.runs.items()}
+        compared = {load: self.ratios().compare(runs) for load, runs in self.runs.items()}
         new = self.output / "results.new"
         new.write_text(json.dumps({"machine": self.machine, "compared": compared,
                                    "runs": self.runs}))
@@ -247,7 +248,8 @@ class Bench:
 
 
 def write_tables(bench):
-    text = "\n".join(section_ratios.table(load, runs, bench.compare(runs))
+    ratios = bench.ratios()
+    text = "\n".join(section_ratios.table(load, runs, ratios.PARTS, ratios.compare(runs))
                      for load, runs in bench.runs.items() if runs)
     (bench.output / "results.md").write_text(text)
     print(text)

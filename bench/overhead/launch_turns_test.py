@@ -83,6 +83,17 @@ class TurnRatiosTest(unittest.TestCase):
             self.assertLess(high - low, 0.007, name)
             self.assertEqual(16, count)
 
+    def test_a_second_in_which_much_is_recorded_counts_as_much_as_another(self):
+        def process(way, sections):
+            pieces = [[second + turn / 50, 1, section, 1, 0.1, 50 * second + turn]
+                      for second, section in enumerate(sections) for turn in range(50)]
+            return {"way": way, "copy": 0, "round": 0, "place": 0, "pieces": pieces}
+
+        pair = turn_ratios.cores([process("default", [1.1] * 2 + [1.0] * 8),
+                                  process("cupti", [1.0] * 10)], "first ten seconds")[0, 0]
+        self.assertAlmostEqual(0.2 * math.log(1.1),
+                               turn_ratios.change_of_core(pair["default"], pair["cupti"]))
+
     def test_what_has_no_common_turn_tells_nothing(self):
         for begin_s, turns in ((20.0, (1, 2)), (2.0, (1, 1))):
             runs = [made_up(way, 0, {turn: 1.0}, number, begin_s=begin_s) for number in range(2)

@@ -71,11 +71,11 @@ def change_and_interval(logarithms, draws=4000, seed=1):
                drawn[round(0.975 * (draws - 1))])), len(logarithms))
 
 
-def compare_by(runs, changes_of, null_changes_of):
+def compare_by(runs, parts, changes_of, null_changes_of):
     """{part: {name of the comparison: (change, low, high, how many)}} of what the two functions find;
     of fewer than two none."""
     found = {}
-    for part in PARTS:
+    for part in parts:
         by_name = {name: changes_of(runs, part, way, other) for name, way, other in COMPARISONS}
         by_name[NULL] = null_changes_of(runs, part)
         found[part] = {name: change_and_interval(values) for name, values in by_name.items()
@@ -85,12 +85,11 @@ def compare_by(runs, changes_of, null_changes_of):
 
 def compare(runs):
     """As compare_by, over rounds."""
-    return compare_by(runs, changes, null_changes)
+    return compare_by(runs, PARTS, changes, null_changes)
 
 
-def section_times_us(runs, part, way):
+def section_times_us(runs, begin_s, end_s, way):
     """Medians over a way's processes, in µs of CPU time: (a section, a reference)."""
-    begin_s, end_s = PARTS[part]
     times = []
     for run in runs:
         pieces = [piece for piece in run.get("pieces", []) if begin_s <= piece[BEGIN] < end_s]
@@ -108,14 +107,14 @@ def cell(found):
     return f"{100 * change:+.2f} % ({100 * low:+.2f} … {100 * high:+.2f}; {rounds})"
 
 
-def table(load, runs, compared):
+def table(load, runs, parts, compared):
     """Markdown: a row a part of the time, a column a comparison."""
     present = {run["way"] for run in runs}
     names = [*(name for name, way, other in COMPARISONS if {way, other} <= present), NULL]
     lines = [f"### {load}", "", "| | " + " | ".join(names) + " | a section, a reference, alone |",
              "|" + " --- |" * (len(names) + 2)]
-    for part in PARTS:
-        times = section_times_us(runs, part, "alone")
+    for part, (begin_s, end_s) in parts.items():
+        times = section_times_us(runs, begin_s, end_s, "alone")
         said = "–" if times is None else "{:.0f} µs, {:.0f} µs".format(*times)
         cells = [cell(compared[part].get(name)) for name in names]
         lines.append(f"| {part} | " + " | ".join([*cells, said]) + " |")

@@ -3,20 +3,25 @@
 import math
 import statistics
 
-from section_ratios import BEGIN, PARTS, SECTION_S, SECTIONS, compare_by, middle_mean
+import section_ratios
+from section_ratios import BEGIN, SECTION_S, SECTIONS, compare_by, middle_mean
 
+# Of four programs on a core each works in half a minute as much as one by itself does in ten seconds,
+# if it needs three of them before its first turn.
+PARTS = {**section_ratios.PARTS, "first half minute": (0.0, 30.0)}
 TURN = 5
+SLICE_S = 1.0
 
 
 def sections_by_turn(run, part):
-    """{turn: mean CPU time of a section in it}"""
+    """{turn: (seconds since CUDA began, mean CPU time of a section in it)}"""
     begin_s, end_s = PARTS[part]
-    return {piece[TURN]: piece[SECTION_S] / piece[SECTIONS] for piece in run.get("pieces", [])
-            if begin_s <= piece[BEGIN] < end_s}
+    return {piece[TURN]: (piece[BEGIN], piece[SECTION_S] / piece[SECTIONS])
+            for piece in run.get("pieces", []) if begin_s <= piece[BEGIN] < end_s}
 
 
 def cores(runs, part):
-    """{(core, round): {way: [{turn: section} of each of its processes]}}"""
+    """{(core, round): {way: [sections_by_turn of each of its processes]}}"""
     found = {}
     for run in sorted(runs, key=lambda run: (run["place"], run["round"], run["copy"])):
         ways = found.setdefault((run["place"], run["round"]), {})
@@ -25,14 +30,20 @@ def cores(runs, part):
 
 
 def change_of_core(processes, others):
-    """The middle mean over turns of the logarithm of the one's section ÷ the other's; None without
-    turns that all of them had."""
+    """The mean over seconds of the logarithm of the one's section ÷ the other's; None without turns
+    that all of them had. Of a second it is the middle mean over turns: over all turns that would
+    leave out a second in which much is recorded."""
     turns = set.intersection(*(set(process) for process in processes + others))
-    if not turns:
-        return None
-    return middle_mean([math.log(statistics.fmean(process[turn] for process in processes)
-                                 / statistics.fmean(process[turn] for process in others))
-                        for turn in turns])
+    by_second = {}
+    for turn in turns:
+        second = int(processes[0][turn][0] / SLICE_S)
+        by_second.setdefault(second, []).append(
+            math.log(mean_section(processes, turn) / mean_section(others, turn)))
+    return statistics.fmean(map(middle_mean, by_second.values())) if by_second else None
+
+
+def mean_section(processes, turn):
+    return statistics.fmean(process[turn][1] for process in processes)
 
 
 def means_of_rotations(by_core):
@@ -67,4 +78,4 @@ def null_changes(runs, part):
 
 def compare(runs):
     """As compare_by, over the rotations of all cores."""
-    return compare_by(runs, changes, null_changes)
+    return compare_by(runs, PARTS, changes, null_changes)
