@@ -83,15 +83,15 @@ class TurnRatiosTest(unittest.TestCase):
             self.assertLess(high - low, 0.007, name)
             self.assertEqual(16, count)
 
-    def test_a_second_in_which_much_is_recorded_counts_as_much_as_another(self):
-        def process(way, sections):
-            pieces = [[second + turn / 50, 1, section, 1, 0.1, 50 * second + turn]
-                      for second, section in enumerate(sections) for turn in range(50)]
+    def test_turns_in_which_much_is_recorded_count_as_much_as_others(self):
+        def process(way, recorded):
+            pieces = [[turn / 20, 1, 1.1 if turn < recorded else 1.0, 1, 0.1, turn]
+                      for turn in range(10, 200)]
             return {"way": way, "copy": 0, "round": 0, "place": 0, "pieces": pieces}
 
-        pair = turn_ratios.cores([process("default", [1.1] * 2 + [1.0] * 8),
-                                  process("cupti", [1.0] * 10)], "first ten seconds")[0, 0]
-        self.assertAlmostEqual(0.2 * math.log(1.1),
+        pair = turn_ratios.cores([process("default", 40), process("cupti", 0)],
+                                 "first ten seconds")[0, 0]
+        self.assertAlmostEqual(30 / 190 * math.log(1.1),
                                turn_ratios.change_of_core(pair["default"], pair["cupti"]))
 
     def test_what_has_no_common_turn_tells_nothing(self):

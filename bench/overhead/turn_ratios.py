@@ -30,16 +30,18 @@ def cores(runs, part):
 
 
 def change_of_core(processes, others):
-    """The mean over seconds of the logarithm of the one's section ÷ the other's; None without turns
-    that all of them had. Of a second it is the middle mean over turns: over all turns that would
-    leave out a second in which much is recorded."""
+    """The mean over turns of the logarithm of the one's section ÷ the other's, where each turn has the
+    middle mean of its second; None without turns that all of them had. The middle mean over all turns
+    would leave out a second in which much is recorded."""
     turns = set.intersection(*(set(process) for process in processes + others))
     by_second = {}
     for turn in turns:
         second = int(processes[0][turn][0] / SLICE_S)
         by_second.setdefault(second, []).append(
             math.log(mean_section(processes, turn) / mean_section(others, turn)))
-    return statistics.fmean(map(middle_mean, by_second.values())) if by_second else None
+    if not by_second:
+        return None
+    return sum(len(each) * middle_mean(each) for each in by_second.values()) / len(turns)
 
 
 def mean_section(processes, turn):
