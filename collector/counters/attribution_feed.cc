@@ -132,9 +132,11 @@ void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
   SetEngine& set = *found->second;
   values_.clear();
   for (const size_t index : set.attributed) values_.push_back(row[index]);
-  if (set.active.has_value() && set.elapsed.has_value() &&
-      row[*set.active] > kActiveShare * row[*set.elapsed]) {
-    without_records_.AddActiveSample(start_ns, end_ns, row[*set.active]);
+  if (set.active.has_value() && set.elapsed.has_value()) {
+    without_records_.AddSampledTime(start_ns, end_ns);
+    if (row[*set.active] > kActiveShare * row[*set.elapsed]) {
+      without_records_.AddActiveSample(start_ns, end_ns, row[*set.active]);
+    }
   }
   set.engine.AddSample(static_cast<int64_t>(start_ns), static_cast<int64_t>(end_ns), values_);
   ++set.samples;

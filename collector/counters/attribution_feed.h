@@ -64,6 +64,11 @@ class AttributionFeed {
   void AdvanceTo(uint64_t watermark_ns);
 
   bool has_samples() const { return samples_ > 0; }
+  // What samples show of the multiprocessors in this time, as far as AdvanceTo has not reached it.
+  // Nothing where several processes are recorded: whose work it is cannot be told.
+  WorkWithoutRecords::Seen SeenBetween(uint64_t start_ns, uint64_t end_ns) const {
+    return without_records_.SeenBetween(start_ns, end_ns);
+  }
   // Up to `threads` share the work; what is found does not depend on how many.
   Attribution Solve(unsigned threads = 1) const;
 

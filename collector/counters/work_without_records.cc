@@ -25,6 +25,15 @@ void WorkWithoutRecords::NotTraced(uint64_t start_ns, uint64_t end_ns) {
   if (end_ns > start_ns && start_ns >= not_traced_.start_ns) not_traced_ = {start_ns, end_ns};
 }
 
+void WorkWithoutRecords::AddSampledTime(uint64_t start_ns, uint64_t end_ns) {
+  if (!sampled_.empty() && start_ns <= sampled_.back().end_ns + kClocksDifferNs) {
+    sampled_.back().end_ns = std::max(sampled_.back().end_ns, end_ns);
+    return;
+  }
+  if (sampled_.size() == kMaxSamples) sampled_.pop_front();
+  sampled_.push_back({start_ns, end_ns});
+}
+
 void WorkWithoutRecords::AddActiveSample(uint64_t start_ns, uint64_t end_ns, double cycles) {
   if (active_.size() == kMaxSamples) active_.pop_front();
   active_.push_back({start_ns, end_ns, cycles});
@@ -33,11 +42,29 @@ void WorkWithoutRecords::AddActiveSample(uint64_t start_ns, uint64_t end_ns, dou
 std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::ActiveBetween(uint64_t start_ns,
                                                                         uint64_t end_ns) const {
   std::vector<Span> spans;
-  for (const Sample& sample : active_) {
-    if (sample.end_ns <= start_ns || sample.start_ns >= end_ns) continue;
-    Append(sample.start_ns, sample.end_ns, &spans);
+  auto sample =
+      std::upper_bound(active_.begin(), active_.end(), start_ns,
+                       [](uint64_t time_ns, const Sample& one) { return time_ns < one.end_ns; });
+  for (; sample != active_.end() && sample->start_ns < end_ns; ++sample) {
+    Append(sample->start_ns, sample->end_ns, &spans);
   }
   return spans;
+}
+
+WorkWithoutRecords::Seen WorkWithoutRecords::SeenBetween(uint64_t start_ns, uint64_t end_ns) const {
+  Seen seen;
+  if (several_) return seen;
+  const auto overlap_ns = [&](const Span& span) {
+    const uint64_t from_ns = std::max(span.start_ns, start_ns);
+    const uint64_t until_ns = std::min(span.end_ns, end_ns);
+    return until_ns > from_ns ? until_ns - from_ns : 0;
+  };
+  for (const Span& span : sampled_) seen.sampled_ns += overlap_ns(span);
+  for (const Span& span : ActiveBetween(start_ns, end_ns)) {
+    seen.active_ns += overlap_ns(span);
+    seen.active_until_ns = std::min(span.end_ns, end_ns);
+  }
+  return seen;
 }
 
 std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::LeftOutUntil(uint64_t end_ns) {
@@ -84,6 +111,7 @@ std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::NothingUntil(uint64_t 
   }
   const uint64_t needed_ns = time_ns - std::min(time_ns, kClocksDifferNs);
   while (!active_.empty() && active_.front().end_ns <= needed_ns) active_.pop_front();
+  while (!sampled_.empty() && sampled_.front().end_ns <= needed_ns) sampled_.pop_front();
   return spans;
 }
 

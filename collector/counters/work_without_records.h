@@ -24,6 +24,12 @@ class WorkWithoutRecords {
     uint64_t start_ns;
     uint64_t end_ns;
   };
+  // How much of a time was sampled, and for how long multiprocessors were active in it.
+  struct Seen {
+    uint64_t sampled_ns = 0;
+    uint64_t active_ns = 0;
+    uint64_t active_until_ns = 0;  // the end of the last of it; 0 where there was none
+  };
   // As many as wait in the attribution: a training that nobody looks at for seconds has 200,000.
   static constexpr size_t kMaxSamples = 1u << 18;
   // The clocks of records and samples differ by a microsecond or two, rarely by more.
@@ -33,13 +39,18 @@ class WorkWithoutRecords {
   // A stretch in which nothing was to be recorded, as far as it is known now: it may grow. What ran
   // then was not left out. Of several, the one that began last is kept.
   void NotTraced(uint64_t start_ns, uint64_t end_ns);
-  // In order of time. `cycles` in which multiprocessors were active, all together.
+  // In order of time, as is the next: of every sample.
+  void AddSampledTime(uint64_t start_ns, uint64_t end_ns);
+  // `cycles` in which multiprocessors were active, all together.
   void AddActiveSample(uint64_t start_ns, uint64_t end_ns, double cycles);
   // An activity of the process was recorded; in order of their starts. Returns the samples of work
   // without records before it.
   std::vector<Span> Recorded(uint16_t source, uint64_t start_ns, uint64_t end_ns);
   // Nothing more was recorded before this time. Returns the samples of such work up to it.
   std::vector<Span> NothingUntil(uint64_t time_ns);
+
+  // Of what NothingUntil has not forgotten. Nothing for several processes.
+  Seen SeenBetween(uint64_t start_ns, uint64_t end_ns) const;
 
   // In samples between two records, which CUPTI left out: work in flight does not count.
   double left_out_cycles() const { return left_out_cycles_; }
@@ -55,6 +66,7 @@ class WorkWithoutRecords {
   // Samples within the time since the last record. NothingUntil forgets those that it returned.
   std::vector<Span> LeftOutUntil(uint64_t end_ns);
 
+  std::deque<Span> sampled_;  // without the pauses between windows of the sampler
   std::deque<Sample> active_;
   std::optional<uint16_t> source_;
   bool several_ = false;

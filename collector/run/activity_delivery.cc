@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collector/counters/unseen_work.h"
 #include "collector/each_in_threads.h"
 #include "collector/run/untraced_time.h"
 
@@ -68,8 +69,13 @@ void ActivityDelivery::Place(uint32_t index, uint64_t watermark_ns) {
   DeviceState& device = state_->devices[index];
   uint64_t reached_ns = 0;
   SettleUntracedBefore(watermark_ns, index, state_);
-  for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
-    Deliver(activity, index);
+  const std::span<const Activity> released = device.queue.Release(watermark_ns, &reached_ns);
+  for (size_t i = 0; i < released.size(); ++i) {
+    if (released[i].kind == ActivityKind::kUntraced) {
+      DeliverUntraced(released.subspan(i), index);
+    } else {
+      Deliver(released[i], index);
+    }
   }
   device.released_until_ns = std::max(device.released_until_ns, reached_ns);
   device.sweep.AdvanceTo(device.released_until_ns);
@@ -83,6 +89,18 @@ void ActivityDelivery::Attribute(uint32_t index) {
   const uint64_t cpu_before_ns = cpu_clock_ ? cpu_clock_() : 0;
   device.attribution.AdvanceTo(device.released_until_ns);
   if (cpu_clock_) device.attribution_cpu_ns += cpu_clock_() - cpu_before_ns;
+}
+
+// `released` begins with it.
+void ActivityDelivery::DeliverUntraced(std::span<const Activity> released, uint32_t index) {
+  Activity untraced = released.front();
+  const ProcessState& process = *state_->processes.processes().at(untraced.source);
+  const auto busiest = process.busiest_stream.find(index);
+  if (busiest != process.busiest_stream.end()) {
+    untraced.end_ns =
+        EndOfUnseenWork(untraced, released, busiest->second.id, state_->devices[index].attribution);
+  }
+  Deliver(untraced, index);
 }
 
 void ActivityDelivery::Deliver(const Activity& activity, uint32_t index) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -47,6 +48,7 @@ class ActivityDelivery {
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
   void Place(uint32_t index, uint64_t watermark_ns);
   void Attribute(uint32_t index);
+  void DeliverUntraced(std::span<const Activity> released, uint32_t index);
   void Deliver(const Activity& activity, uint32_t index);
 
   RunState* state_;

@@ -133,6 +133,10 @@ class SegmentIntake {
     if (stream_ != nullptr) {
       stream_->launches += launched;
       stream_->kernel_time_ns += placed_ns_;
+      BusiestStream& busiest = process_->busiest_stream[device_index_];
+      if (stream_->kernel_time_ns > busiest.kernel_time_ns) {
+        busiest = {{segment_.context, segment_.stream}, stream_->kernel_time_ns};
+      }
     }
     process_->launches += launched - implausible_;
     if (of_graph()) process_->graph_nodes += launched - implausible_;

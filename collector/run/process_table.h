@@ -47,6 +47,11 @@ struct StreamCount {
   uint64_t kernel_time_ns = 0;
 };
 
+struct BusiestStream {
+  std::pair<uint32_t, uint32_t> id;  // (context, stream)
+  uint64_t kernel_time_ns = 0;
+};
+
 struct ProcessState {
   uint32_t source = 0;
   Process info;
@@ -70,6 +75,7 @@ struct ProcessState {
   std::vector<uint32_t> stack_by_id;  // index = identifier; StackTable's number
   size_t naming_bytes = 0;            // charged for the above
   std::map<std::pair<uint32_t, uint32_t>, StreamCount> streams;  // (context, stream)
+  std::map<uint32_t, BusiestStream> busiest_stream;              // by device
 
   uint64_t launches = 0;
   uint64_t graph_nodes = 0;  // of `launches`

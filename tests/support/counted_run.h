@@ -85,11 +85,15 @@ class CountedRun {
   void TraceOnly(uint32_t first, uint32_t end) {
     first_traced_ = first;
     end_traced_ = end;
-    TraceWindow window;
-    window.set_start_ns(kRunStartNs + first * kStepNs);
-    window.set_end_ns(kRunStartNs + end * kStepNs);
-    window.set_flags(1);
-    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    SendWindow(1, first * kStepNs, end * kStepNs);
+  }
+
+  // Tracing pauses at repetition `pause` and goes on at `open`. The GPU works on: what it does up
+  // to `first` was launched before, and is not recorded.
+  void PauseTracing(uint32_t pause, uint32_t open, uint32_t first) {
+    pause_ = pause;
+    open_ = open;
+    first_after_pause_ = first;
   }
 
   // Tracing went on to the end, but what was recorded from this repetition on never came.
@@ -134,9 +138,15 @@ class CountedRun {
   void SendWork() {
     for (uint32_t source = 1; source <= uuids_.size(); ++source) {
       SendSamples(source);
+      if (pause_ < kRepetitions) SendWindow(source, 0, 0);
       if (first_late_ < kRepetitions) run_.SendKernels({"late"}, source, 132, 0, 2);
       // Each repetition a launch of one graph, and so a step.
       for (uint32_t i = first_traced_; i < end_traced_; ++i) {
+        if (i == pause_) {
+          SendWindow(source, 0, pause_ * kStepNs);
+          SendWindow(source, open_ * kStepNs, kRepetitions * kStepNs);
+        }
+        if (i >= pause_ && i < first_after_pause_) continue;
         if (i >= first_late_ && beside_) {
           run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
                              RunBuilder::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1),
@@ -166,6 +176,14 @@ class CountedRun {
   }
 
  private:
+  void SendWindow(uint32_t source, uint64_t start_ns, uint64_t end_ns) {
+    TraceWindow window;
+    window.set_start_ns(kRunStartNs + start_ns);
+    window.set_end_ns(kRunStartNs + end_ns);
+    window.set_flags(1);
+    run_.Send(source, FRAME_TRACE_WINDOW, window);
+  }
+
   void SendPeaks(double dram_bytes_per_second, double flops_per_cycle) {
     DevicePeaks peaks;
     peaks.set_device_uuid(uuids_.back());
@@ -229,6 +247,9 @@ class CountedRun {
   bool beside_ = false;
   uint64_t misread_sample_ = 0;
   double misread_bytes_ = 0;
+  uint32_t pause_ = kRepetitions;
+  uint32_t open_ = kRepetitions;
+  uint32_t first_after_pause_ = kRepetitions;
   uint64_t end_sampled_ = kRepetitions;
 };
 
