@@ -161,11 +161,21 @@ void WeighSteps(const OperationAxis& axis, FoundSteps* found) {
   }
 }
 
-double MedianOperations(const std::vector<Step>& steps) {
-  std::vector<double> operations;
-  for (const Step& step : steps) operations.push_back(step.content.operations);
-  if (operations.empty()) return 0;
-  return UpperMedian(std::move(operations));
+// The median of the means of so many stretches of steps. A step in which the program does something
+// else as well changes the mean of its stretch alone. Where another stream runs the small kernels
+// of many steps at once, most steps have fewer operations than the program launches for them.
+constexpr size_t kStretches = 9;
+
+double OperationsOfStep(const std::vector<Step>& steps) {
+  if (steps.empty()) return 0;
+  const size_t length = std::max<size_t>(1, steps.size() / kStretches);
+  std::vector<double> means;
+  for (size_t first = 0; first + length <= steps.size(); first += length) {
+    double operations = 0;
+    for (size_t i = first; i < first + length; ++i) operations += steps[i].content.operations;
+    means.push_back(operations / static_cast<double>(length));
+  }
+  return UpperMedian(std::move(means));
 }
 
 // Records what the device did in each step, and what it did in stretches of partly traced steps.
@@ -181,7 +191,7 @@ void FillSteps(const RunState& state, FoundSteps* found) {
     (step.content.UntracedNs() < 1 ? whole : cut).push_back(step);
   }
   found->steps = std::move(whole);
-  found->operations = MedianOperations(found->steps);
+  found->operations = OperationsOfStep(found->steps);
   const OperationAxis axis = AxisOf(state, *found);
   found->partly_traced = FindPartlyTraced({.ledger = found->ledger(),
                                            .axis = axis,

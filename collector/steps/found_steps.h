@@ -21,7 +21,7 @@ struct FoundSteps {
   uint32_t device_index = 0;
   // Where the contents are of one process alone, on a device that it shares.
   std::optional<uint32_t> process = std::nullopt;
-  double operations = 0;                         // in one step, median; 0 where that is not known
+  double operations = 0;                         // in one step; 0 where that is not known
   bool hold_layers = false;                      // StepFinder's layers are parts of these steps
   std::vector<Step> steps;                       // traced whole, in order
   std::vector<PartlyTraced> partly_traced = {};  // after the first of `steps`, in order

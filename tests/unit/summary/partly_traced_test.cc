@@ -161,5 +161,67 @@ TEST(PartlyTracedTest, WhereStepsBeginTooSeldomThereAreNone) {
   EXPECT_EQ(DenselyAtFirst({.seldom = 4}).End(kMillisecond).steady_state().scope(), "run");
 }
 
+// Steps of a millisecond, each of which replays a graph. At every twentieth step another stream
+// replays a small graph for each of the next twenty.
+class TwoStreams {
+ public:
+  static constexpr uint64_t kAhead = 20;
+
+  TwoStreams() {
+    run_.StartRun();
+    run_.StartProcess();
+    run_.SendKernels({"large", "small"});
+  }
+
+  void Trace(uint64_t first, uint64_t end) {
+    in_gaps_ += 2 * (first - steps_);
+    TraceWindow window;
+    window.set_start_ns(kRunStartNs + first * kMillisecond);
+    window.set_flags(1);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    CountOperations();
+    for (uint64_t step = first; step < end; ++step) {
+      const uint64_t at_ns = step * kMillisecond;
+      Replay(1, RunBuilder::LaunchAt(at_ns, 900 * kMicrosecond, 0));
+      for (uint64_t i = 0; step % kAhead == 0 && i < kAhead; ++i) {
+        Replay(2, RunBuilder::LaunchAt(at_ns + (10 + i) * kMicrosecond, kMicrosecond / 2, 1));
+      }
+    }
+    steps_ = end;
+    window.set_end_ns(kRunStartNs + end * kMillisecond);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    CountOperations();
+  }
+
+  Summary End() { return run_.EndRun(steps_ * kMillisecond); }
+
+ private:
+  void Replay(uint32_t stream, const Launch& kernel) {
+    run_.SendLaunches({kernel}, 1, stream, ++recorded_);
+  }
+
+  void CountOperations() {
+    AgentStatus status;
+    status.set_operations_recorded(recorded_);
+    status.set_operations_numbered(recorded_ + in_gaps_);
+    status.set_operations_in_gaps(in_gaps_);
+    run_.Send(1, FRAME_AGENT_STATUS, status);
+  }
+
+  RunBuilder run_;
+  uint64_t steps_ = 0;
+  uint32_t recorded_ = 0;
+  uint64_t in_gaps_ = 0;
+};
+
+TEST(PartlyTracedTest, StepsHaveOperationsThatAnotherStreamRanForManyOfThem) {
+  TwoStreams program;
+  program.Trace(0, 400);
+  program.Trace(1000, 1100);
+  const Summary summary = program.End();
+  ASSERT_GT(summary.steps().levels_size(), 0);
+  EXPECT_NEAR(summary.steps().levels(0).count(), 1100, 40);
+}
+
 }  // namespace
 }  // namespace utlz
