@@ -65,7 +65,7 @@ class AttributionFeed {
 
   bool has_samples() const { return samples_ > 0; }
   // What samples show of the multiprocessors in this time, as far as AdvanceTo has not reached it.
-  // Nothing where several processes are recorded: whose work it is cannot be told.
+  // Returns nothing where several processes were recorded: samples do not say which one was active.
   WorkWithoutRecords::Seen SeenBetween(uint64_t start_ns, uint64_t end_ns) const {
     return without_records_.SeenBetween(start_ns, end_ns);
   }

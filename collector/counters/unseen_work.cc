@@ -10,9 +10,10 @@ namespace {
 constexpr uint64_t kShortestNs = 50'000;
 // Programs launch ahead by steps.
 constexpr uint64_t kLongestNs = 5'000'000'000;
-// At least so much of it is sampled: samples begin some milliseconds after the window.
+// At least so much of the time before the first record is sampled: the sampler begins some
+// milliseconds after the window.
 constexpr double kSampledShare = 0.25;
-// At least for so much of it the multiprocessors are active without a record.
+// For at least so much of that time the multiprocessors are active without a record.
 constexpr double kUnseenShare = 0.5;
 
 // The process's work from `since_ns` on, as far as it was recorded.
@@ -36,7 +37,7 @@ class Recorded {
   uint64_t time_ns_ = 0;
 };
 
-// Nothing where there is none between these times.
+// Until when the GPU worked between these times without a record; nothing where it did not.
 std::optional<uint64_t> EndOfUnseen(uint64_t start_ns, uint64_t end_ns, const Recorded& recorded,
                                     const AttributionFeed& attribution) {
   if (end_ns < start_ns + kShortestNs) return std::nullopt;
@@ -60,7 +61,9 @@ uint64_t EndOfUnseenWork(const Activity& untraced, std::span<const Activity> aft
   std::optional<uint64_t> first_ns;
   for (const Activity& activity : after) {
     if (activity.start_ns > since_ns + kLongestNs) break;
-    if (activity.source != untraced.source || activity.start_ns < since_ns) continue;
+    if (activity.start_ns < since_ns) continue;
+    // Samples do not say which process was active.
+    if (activity.source != untraced.source) return since_ns;
     if (activity.kind == ActivityKind::kUntraced) break;
     if (!first_ns.has_value()) first_ns = activity.start_ns;
     if (std::pair(activity.context, activity.stream) == busiest) {

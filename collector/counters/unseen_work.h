@@ -15,7 +15,8 @@
 
 namespace utlz {
 
-// Until when such work ran after `untraced`, the time before a window; its end where none is seen.
+// `untraced` is the time between two windows. Returns until when such work ran after it, or the end
+// of `untraced` where samples show none, and where another process ran something too.
 // `after`: activities of the device in order of their starts, from `untraced` on. `busiest` is the
 // context and the stream in which the process spends most of its kernels' time: another stream may
 // run what is launched in the window while that one still runs what was launched before.

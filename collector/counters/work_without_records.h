@@ -49,7 +49,8 @@ class WorkWithoutRecords {
   // Nothing more was recorded before this time. Returns the samples of such work up to it.
   std::vector<Span> NothingUntil(uint64_t time_ns);
 
-  // Of what NothingUntil has not forgotten. Nothing for several processes.
+  // Looks at what NothingUntil has not forgotten. Returns nothing where several processes were
+  // recorded: samples do not say which one was active.
   Seen SeenBetween(uint64_t start_ns, uint64_t end_ns) const;
 
   // In samples between two records, which CUPTI left out: work in flight does not count.
