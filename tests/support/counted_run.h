@@ -85,7 +85,7 @@ class CountedRun {
   void TraceOnly(uint32_t first, uint32_t end) {
     first_traced_ = first;
     end_traced_ = end;
-    SendWindow(1, first * kStepNs, end * kStepNs);
+    run_.SendWindow(first * kStepNs, end * kStepNs);
   }
 
   // Tracing pauses at repetition `pause` and goes on at `open`. The GPU works on: what it does up
@@ -99,10 +99,7 @@ class CountedRun {
   // Tracing went on to the end, but what was recorded from this repetition on never came.
   void LoseRecordsFrom(uint32_t end) {
     end_traced_ = end;
-    TraceWindow window;
-    window.set_start_ns(kRunStartNs);
-    window.set_flags(1);
-    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    run_.SendWindow(0, 0);
   }
 
   // From this repetition on launches of B have no record, though the GPU runs them.
@@ -138,13 +135,13 @@ class CountedRun {
   void SendWork() {
     for (uint32_t source = 1; source <= uuids_.size(); ++source) {
       SendSamples(source);
-      if (pause_ < kRepetitions) SendWindow(source, 0, 0);
+      if (pause_ < kRepetitions) run_.SendWindow(0, 0, source);
       if (first_late_ < kRepetitions) run_.SendKernels({"late"}, source, 132, 0, 2);
       // Each repetition a launch of one graph, and so a step.
       for (uint32_t i = first_traced_; i < end_traced_; ++i) {
         if (i == pause_) {
-          SendWindow(source, 0, pause_ * kStepNs);
-          SendWindow(source, open_ * kStepNs, kRepetitions * kStepNs);
+          run_.SendWindow(0, pause_ * kStepNs, source);
+          run_.SendWindow(open_ * kStepNs, kRepetitions * kStepNs, source);
         }
         if (i >= pause_ && i < first_after_pause_) continue;
         if (i >= first_late_ && beside_) {
@@ -176,14 +173,6 @@ class CountedRun {
   }
 
  private:
-  void SendWindow(uint32_t source, uint64_t start_ns, uint64_t end_ns) {
-    TraceWindow window;
-    window.set_start_ns(kRunStartNs + start_ns);
-    window.set_end_ns(kRunStartNs + end_ns);
-    window.set_flags(1);
-    run_.Send(source, FRAME_TRACE_WINDOW, window);
-  }
-
   void SendPeaks(double dram_bytes_per_second, double flops_per_cycle) {
     DevicePeaks peaks;
     peaks.set_device_uuid(uuids_.back());

@@ -7,6 +7,7 @@
 
 #include "collector/run/run_intake.h"
 #include "collector/summarize/summary_builder.h"
+#include "proto/ring_abi.h"
 #include "tests/support/launch_encoder.h"
 
 namespace utlz {
@@ -51,6 +52,26 @@ class RunBuilder {
     context.set_id(1);
     context.set_device_ordinal(ordinal);
     Send(source, FRAME_CONTEXT, context);
+  }
+
+  // A window in which kernels are traced, since the run's start; `end_ns` 0: it is open still.
+  void SendWindow(uint64_t start_ns, uint64_t end_ns, uint32_t source = 1) {
+    TraceWindow window;
+    window.set_start_ns(kRunStartNs + start_ns);
+    if (end_ns != 0) window.set_end_ns(kRunStartNs + end_ns);
+    window.set_flags(kTraceKernels);
+    Send(source, FRAME_TRACE_WINDOW, window);
+  }
+
+  // What the agent has counted of process 1: operations that were recorded, and those between
+  // windows by CUPTI's numbers.
+  void SendOperationCounts(uint64_t recorded, uint64_t in_gaps, bool records_ended = false) {
+    AgentStatus status;
+    status.set_operations_recorded(recorded);
+    status.set_operations_numbered(recorded + in_gaps);
+    status.set_operations_in_gaps(in_gaps);
+    if (records_ended) status.set_records_state(RECORDS_ENDED);
+    Send(1, FRAME_AGENT_STATUS, status);
   }
 
   // What the device can do at most.

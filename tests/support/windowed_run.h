@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "proto/ring_abi.h"
 #include "tests/support/made_up_loads.h"
 
 namespace utlz {
@@ -32,7 +31,7 @@ class WindowedRun {
   void Trace(const std::vector<uint32_t>& kernels, double slowdown = 1) {
     SendStatus();
     const uint64_t start_ns = now_ns_;
-    SendWindow(start_ns, 0);
+    run_.SendWindow(start_ns, 0);
     in_gaps_ += std::exchange(untraced_, 0);
     std::vector<Launch> launches;
     for (const uint32_t kernel : kernels) {
@@ -45,7 +44,7 @@ class WindowedRun {
     }
     run_.SendLaunches(launches);
     recorded_ += kernels.size();
-    SendWindow(start_ns, now_ns_);
+    run_.SendWindow(start_ns, now_ns_);
   }
 
   void LeaveUntraced(size_t launches) {
@@ -65,23 +64,8 @@ class WindowedRun {
   }
 
  private:
-  void SendWindow(uint64_t start_ns, uint64_t end_ns) {
-    TraceWindow message;
-    message.set_start_ns(kRunStartNs + start_ns);
-    if (end_ns != 0) message.set_end_ns(kRunStartNs + end_ns);
-    message.set_flags(kTraceKernels);
-    run_.Send(1, FRAME_TRACE_WINDOW, message);
-  }
-
   // The agent sends its counts before a window opens, and at the end.
-  void SendStatus() {
-    AgentStatus status;
-    status.set_operations_recorded(recorded_);
-    status.set_operations_numbered(recorded_ + in_gaps_);
-    status.set_operations_in_gaps(in_gaps_);
-    if (ended_) status.set_records_state(RECORDS_ENDED);
-    run_.Send(1, FRAME_AGENT_STATUS, status);
-  }
+  void SendStatus() { run_.SendOperationCounts(recorded_, in_gaps_, ended_); }
 
   RunBuilder run_;
   std::map<uint32_t, double> times_;

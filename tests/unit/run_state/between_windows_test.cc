@@ -93,16 +93,9 @@ TEST(RunIntakeTest, OneBatchMayHoldMoreThanASliceOfAWindow) {
   run.StartRun();
   run.StartProcess();
   run.SendKernels({"first", "second", "last"});
-  const auto tell = [&](uint32_t recorded, uint32_t in_gaps) {
-    AgentStatus status;
-    status.set_operations_recorded(recorded);
-    status.set_operations_numbered(recorded + in_gaps);
-    status.set_operations_in_gaps(in_gaps);
-    run.Send(1, FRAME_AGENT_STATUS, status);
-  };
   TraceWindow window;
   window.set_flags(1);
-  tell(0, 0);
+  run.SendOperationCounts(0, 0);
   for (const uint64_t start_ns : {uint64_t{0}, 9 * kSecond}) {
     window.set_start_ns(kRunStartNs + start_ns);
     window.set_end_ns(0);
@@ -118,7 +111,7 @@ TEST(RunIntakeTest, OneBatchMayHoldMoreThanASliceOfAWindow) {
     if (start_ns == 0) run.SendLaunches({RunBuilder::LaunchAt(2'990'000'000, 1000, 2)}, 1, 8);
     window.set_end_ns(kRunStartNs + start_ns + count * kLaunchNs);
     run.Send(1, FRAME_TRACE_WINDOW, window);
-    tell(start_ns == 0 ? 301 : 401, start_ns == 0 ? 0 : 600);
+    run.SendOperationCounts(start_ns == 0 ? 301 : 401, start_ns == 0 ? 0 : 600);
   }
   run.EndProcess();
   const Summary summary = run.EndRun(10 * kSecond);

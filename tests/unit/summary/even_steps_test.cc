@@ -71,13 +71,7 @@ class EvenProgram {
     return place < 2 || place >= kInStep - 2 ? kShared : static_cast<uint32_t>(place);
   }
 
-  void Tell() {
-    AgentStatus status;
-    status.set_operations_recorded(recorded_);
-    status.set_operations_numbered(recorded_ + in_gaps_);
-    status.set_operations_in_gaps(in_gaps_);
-    run_.Send(1, FRAME_AGENT_STATUS, status);
-  }
+  void Tell() { run_.SendOperationCounts(recorded_, in_gaps_); }
 
   template <typename Launches>
   void Window(const Launches& launch_all) {

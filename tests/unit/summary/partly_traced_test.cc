@@ -34,7 +34,7 @@ class DenselyAtFirst {
     std::vector<std::string> names = KernelNames(kInStep);
     names.push_back("another");
     run_.SendKernels(names);
-    CountOperations();
+    run_.SendOperationCounts(recorded_, in_gaps_);
     Window(0, kFirstEndNs, 0, kFirstSteps * kInStep, kFirstSpacingNs);
     const uint64_t later_end_ns = kFirstEndNs + later.kernels * later.spacing_ns;
     for (uint64_t at_ns = kFirstEndNs + later.period_ns / 2;
@@ -48,7 +48,7 @@ class DenselyAtFirst {
       launched_ = end;
     }
     in_gaps_ += later.kernels - launched_;
-    CountOperations();
+    run_.SendOperationCounts(recorded_, in_gaps_);
   }
 
   // A last window has one more kernel.
@@ -62,19 +62,11 @@ class DenselyAtFirst {
     window.set_end_ns(kRunStartNs + end_ns);
     run_.Send(1, FRAME_TRACE_WINDOW, window);
     ++recorded_;
-    CountOperations();
+    run_.SendOperationCounts(recorded_, in_gaps_);
     return run_.EndRun(end_ns);
   }
 
  private:
-  void CountOperations() {
-    AgentStatus status;
-    status.set_operations_recorded(recorded_);
-    status.set_operations_numbered(recorded_ + in_gaps_);
-    status.set_operations_in_gaps(in_gaps_);
-    run_.Send(1, FRAME_AGENT_STATUS, status);
-  }
-
   void Window(uint64_t start_ns, uint64_t end_ns, uint64_t first, uint64_t kernels,
               uint64_t spacing_ns) {
     const uint64_t origin_ns = start_ns < kFirstEndNs ? 0 : kFirstEndNs;
@@ -83,7 +75,7 @@ class DenselyAtFirst {
     window.set_start_ns(kRunStartNs + start_ns);
     window.set_flags(1);
     run_.Send(1, FRAME_TRACE_WINDOW, window);
-    CountOperations();
+    run_.SendOperationCounts(recorded_, in_gaps_);
     std::vector<Launch> launches;
     for (uint64_t i = first; i < first + kernels; ++i) {
       const bool other = origin_ns > 0 && i / kInStep % later_.seldom != 0;
@@ -96,7 +88,7 @@ class DenselyAtFirst {
     recorded_ += kernels;
     window.set_end_ns(kRunStartNs + end_ns + pause_ns);
     run_.Send(1, FRAME_TRACE_WINDOW, window);
-    CountOperations();
+    run_.SendOperationCounts(recorded_, in_gaps_);
   }
 
   Later later_;
@@ -175,11 +167,8 @@ class TwoStreams {
 
   void Trace(uint64_t first, uint64_t end) {
     in_gaps_ += 2 * (first - steps_);
-    TraceWindow window;
-    window.set_start_ns(kRunStartNs + first * kMillisecond);
-    window.set_flags(1);
-    run_.Send(1, FRAME_TRACE_WINDOW, window);
-    CountOperations();
+    run_.SendWindow(first * kMillisecond, 0);
+    run_.SendOperationCounts(recorded_, in_gaps_);
     for (uint64_t step = first; step < end; ++step) {
       const uint64_t at_ns = step * kMillisecond;
       Replay(1, RunBuilder::LaunchAt(at_ns, 900 * kMicrosecond, 0));
@@ -188,9 +177,8 @@ class TwoStreams {
       }
     }
     steps_ = end;
-    window.set_end_ns(kRunStartNs + end * kMillisecond);
-    run_.Send(1, FRAME_TRACE_WINDOW, window);
-    CountOperations();
+    run_.SendWindow(first * kMillisecond, end * kMillisecond);
+    run_.SendOperationCounts(recorded_, in_gaps_);
   }
 
   Summary End() { return run_.EndRun(steps_ * kMillisecond); }
@@ -198,14 +186,6 @@ class TwoStreams {
  private:
   void Replay(uint32_t stream, const Launch& kernel) {
     run_.SendLaunches({kernel}, 1, stream, ++recorded_);
-  }
-
-  void CountOperations() {
-    AgentStatus status;
-    status.set_operations_recorded(recorded_);
-    status.set_operations_numbered(recorded_ + in_gaps_);
-    status.set_operations_in_gaps(in_gaps_);
-    run_.Send(1, FRAME_AGENT_STATUS, status);
   }
 
   RunBuilder run_;

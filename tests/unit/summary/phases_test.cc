@@ -85,25 +85,6 @@ TEST(PhasesTest, ARunWithoutSteps) {
   ExpectNoHoles(summary, 100 * kMillisecond);
 }
 
-// What CUPTI's numbers say of a process's operations.
-void TellOperations(RunBuilder* run, uint64_t recorded, uint64_t in_gaps, bool records_ended) {
-  AgentStatus status;
-  status.set_operations_recorded(recorded);
-  status.set_operations_numbered(recorded + in_gaps);
-  status.set_operations_in_gaps(in_gaps);
-  if (records_ended) status.set_records_state(RECORDS_ENDED);
-  run->Send(1, FRAME_AGENT_STATUS, status);
-}
-
-// `end_ns` 0: it is open still.
-void SendTraceWindow(RunBuilder* run, uint64_t start_ns, uint64_t end_ns) {
-  TraceWindow window;
-  window.set_start_ns(kRunStartNs + start_ns);
-  if (end_ns != 0) window.set_end_ns(kRunStartNs + end_ns);
-  window.set_flags(1);
-  run->Send(1, FRAME_TRACE_WINDOW, window);
-}
-
 // Of steps of 1 ms 150 are traced and twenty more are not. Then nothing runs for 30 ms, up to the
 // one launch of the last window. Where records have ended, nobody counts what is not traced.
 Summary StepsThatGoOnUntraced(bool records_ended) {
@@ -111,16 +92,16 @@ Summary StepsThatGoOnUntraced(bool records_ended) {
   run.StartRun();
   run.StartProcess();
   run.SendKernels(TenKernels());
-  TellOperations(&run, 0, 0, false);
-  SendTraceWindow(&run, 0, 0);
+  run.SendOperationCounts(0, 0, false);
+  run.SendWindow(0, 0);
   SendSteps(&run, 0, 150, kMillisecond);
-  SendTraceWindow(&run, 0, 150 * kMillisecond);
-  TellOperations(&run, 1500, 0, records_ended);
+  run.SendWindow(0, 150 * kMillisecond);
+  run.SendOperationCounts(1500, 0, records_ended);
   constexpr uint64_t kLastWindowNs = 200 * kMillisecond;
-  SendTraceWindow(&run, kLastWindowNs, 0);
+  run.SendWindow(kLastWindowNs, 0);
   run.SendLaunches({RunBuilder::LaunchAt(kLastWindowNs, 90 * kMicrosecond, 0)});
-  SendTraceWindow(&run, kLastWindowNs, kLastWindowNs + 100 * kMicrosecond);
-  TellOperations(&run, 1501, records_ended ? 0 : 200, records_ended);
+  run.SendWindow(kLastWindowNs, kLastWindowNs + 100 * kMicrosecond);
+  run.SendOperationCounts(1501, records_ended ? 0 : 200, records_ended);
   return run.EndRun(kLastWindowNs + 100 * kMicrosecond);
 }
 
