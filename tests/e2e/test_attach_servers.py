@@ -40,10 +40,13 @@ class Servers(AttachTest):
 
     def test_another_process_than_a_server(self):
         """Nobody near it uses CUDA."""
-        other = subprocess.Popen([self.program("server"), "/bin/cat"], start_new_session=True,
-                                 stdin=subprocess.PIPE, env=self.test_environment)
+        other = subprocess.Popen([self.program("server"), "/bin/sh", "-c", "echo ready; exec cat"],
+                                 start_new_session=True, stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, env=self.test_environment)
+        self.addCleanup(other.stdout.close)
         self.addCleanup(other.wait)
         self.addCleanup(other.stdin.close)
+        self.assertEqual(other.stdout.readline(), b"ready\n")
         tool = self.attach(other.pid, duration=0.1)
         self.assertEqual(tool.end(), 0, tool.said)
         self.assertIn(f"No kernel was seen: process {other.pid} does not use CUDA so far; utlz ps "

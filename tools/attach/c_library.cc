@@ -133,6 +133,10 @@ absl::Status CheckObjects(const Objects& objects, const MemoryReader& memory) {
   if (objects.has_two_c_libraries) {
     return Refusal("the program has loaded two copies of the C library (dlmopen or an auditor)");
   }
+  if (objects.c_library == nullptr && objects.loader != nullptr) {
+    return absl::FailedPreconditionError(
+        "the program has no C library yet, so it is only just starting; attach again in a moment");
+  }
   if (objects.c_library == nullptr || objects.loader == nullptr) {
     return absl::FailedPreconditionError(
         "the program is statically linked (no libc.so.6 and dynamic loader in it), so nothing can "

@@ -74,6 +74,10 @@ absl::Status FindIn(const std::string& maps, const FakeMemory& memory = {}) {
 TEST(CLibraryTest, NamesWhatItRefuses) {
   EXPECT_THAT(std::string(FindIn("1000-2000 r-xp 0 08:01 5 /bin/tool\n").message()),
               HasSubstr("statically linked"));
+  EXPECT_THAT(std::string(FindIn("1000-2000 r-xp 0 08:01 5 /bin/tool\n"
+                                 "5000-6000 r--p 0 08:01 7 /lib/ld-linux-x86-64.so.2\n")
+                              .message()),
+              HasSubstr("attach again in a moment"));
   EXPECT_THAT(std::string(FindIn("1000-2000 r-xp 0 08:01 5 /lib/ld-musl-x86_64.so.1\n").message()),
               HasSubstr("uses musl"));
   EXPECT_THAT(std::string(FindIn("1000-2000 r--p 0 08:01 5 /lib/libc.so.6\n"
